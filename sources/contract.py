@@ -1,0 +1,620 @@
+"""What every archive promises, and the values that travel between an archive and whoever asks it.
+
+An archive turns a `Query` into a `Page` of records, an identifier into an `Item`, a page into a `PageText`. It knows no tool
+and no protocol; it opens no connection but through the `Asker` it was made with. `None` in a value means that the archive
+does not say; `""` and `0` are never made to mean it.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, Protocol
+from urllib.parse import SplitResult
+
+from .errors import InvalidInput, SourceError
+from .settings import Settings
+from .text import scalar_text
+
+CALLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections")
+FIELDS = ("title", "creator", "subject", "publisher", "isbn", "lccn", "oclc", "language", "place", "collection")
+IDENTIFYING = ("isbn", "lccn", "oclc", "collection")  # never dropped: an archive that cannot apply one is absent
+
+
+# ---- what is asked -------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One wording of one question, with its narrowings; the same value serves the text and the catalogue.
+
+    `words` is the wording itself ("" when only fields are asked). `fields` holds those of FIELDS that the caller gave, as
+    written: a value wholly in double quotes means those words adjacent, any other all its words. `date_from` and `date_to`
+    are "YYYY", "YYYY-MM" or "YYYY-MM-DD", checked and in order; `bound_names` are the arguments they came in, for reports.
+    `rows` is how many are wanted; `page` counts from 1; `native` means that `words` is in the archive's own syntax.
+    """
+
+    words: str = ""
+    rows: int = 5
+    page: int = 1
+    fields: Mapping[str, str] = field(default_factory=dict)
+    media_type: str | None = None
+    date_from: str | None = None
+    date_to: str | None = None
+    bound_names: tuple[str, ...] = ()
+    sort: str = "relevance"
+    facets: bool = False
+    availability: bool = False
+    native: bool = False
+    publication: str | None = None
+    excerpt_chars: int = 300
+    excerpts_per_record: int = 2
+
+    @property
+    def years(self) -> tuple[int | None, int | None]:
+        """The bounds as years, for an archive that has only years."""
+        return (int(self.date_from[:4]) if self.date_from else None, int(self.date_to[:4]) if self.date_to else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What one archive will do with a query's narrowings, known before anything is sent.
+
+    `sent` pairs the caller's argument with how this archive spells it; `dropped` with why it is not sent at all. An archive
+    that must not be asked at all says why in `absent_because`. `notes` are remarks specific to this question.
+    """
+
+    sent: tuple[tuple[str, str], ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    absent_because: str | None = None
+    media_type_asked: str | None = None
+    ordered_on: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """An identifier read: which archive, its own spelling there, and the page or file it names inside, when it does.
+
+    `local` is the archive's identifier without prefix, safe to stand in a path once percent-encoded. `read_as` is a sentence
+    when the spelling was interpreted (an address, a bare slug, a page that was left aside), else None.
+    """
+
+    source: str
+    local: str
+    page: int | None = None
+    file: str | None = None
+    read_as: str | None = None
+
+    @property
+    def identifier(self) -> str:
+        return f"{self.source}:{self.local}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemQuery:
+    """Which parts of a record are wanted, and which slice of its longest list (editions, pages, issues, works)."""
+
+    sections: tuple[str, ...] = ("description",)
+    list_offset: int = 0
+    list_limit: int = 50
+
+    def wants(self, *names: str) -> bool:
+        return any(name in self.sections for name in names)
+
+
+# ---- what comes back -----------------------------------------------------------------------------------------------
+# `stated` names the fields whose null is a statement and stays on the wire; any other None is left out there.
+# `inner` names the fields that serve this program alone.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextMatch:
+    """One page, or one document, whose text matched. `identifier` is prefixed ("loc:sn83030214/1900-01-01/ed-1").
+
+    `page_number` is what the archive's index calls one, or None; `page_number_is` is leaf|image|view|printed. `excerpt_kind`
+    is passage|page_opening, None when no text came. `span` is the first and last day (YYYY-MM-DD) that the row's own date
+    allows, None when it has none: rows outside the asked dates are withheld by the client. source, source_name and
+    found_by_query are filled in by the client.
+    """
+
+    stated: ClassVar[frozenset[str]] = frozenset({"title", "creator", "year", "page_number", "excerpt_kind"})
+    inner: ClassVar[frozenset[str]] = frozenset({"span"})
+
+    identifier: str | None
+    source: str = ""
+    source_name: str = ""
+    title: str | None = None
+    creator: str | None = None
+    year: int | None = None
+    page_number: int | None = None
+    page_number_is: str | None = None
+    excerpts: tuple[str, ...] = ()
+    excerpt_kind: str | None = None
+    source_url: str
+    matched_file: str | None = None
+    inside_container: bool | None = None
+    published_on: str | None = None
+    publication: str | None = None
+    found_by_query: str = ""
+    span: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One catalogue row. `identifier` is None when get_item would refuse it; `source_url` is then the address to open.
+
+    `date` is as published, `year` only when the archive states one beyond doubt. `rating` is {average, count}; `availability`
+    and `matching_edition` are objects of the archive's own words.
+    """
+
+    stated: ClassVar[frozenset[str]] = frozenset({"identifier", "title", "creator", "year"})
+    inner: ClassVar[frozenset[str]] = frozenset({"span"})
+
+    identifier: str | None
+    source: str = ""
+    source_name: str = ""
+    title: str | None = None
+    creator: str | None = None
+    year: int | None = None
+    date: str | None = None
+    media_type: str | None = None
+    source_url: str
+    found_by_query: str = ""
+    identifier_provisional: bool | None = None
+    downloads: int | None = None
+    location: str | None = None
+    online: bool | None = None
+    is_item: bool | None = None
+    edition_count: int | None = None
+    cover_url: str | None = None
+    ebook_access: str | None = None
+    availability: Mapping[str, Any] | None = None
+    matching_edition: Mapping[str, Any] | None = None
+    matching_edition_count: int | None = None
+    languages: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    publishers: tuple[str, ...] = ()
+    author_identifiers: tuple[str, ...] = ()
+    rating: Mapping[str, Any] | None = None
+    span: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetValue:
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """One archive's own terms and counts for one field; `counts_what` says what is counted ("documents", "pages")."""
+
+    source: str = ""
+    field: str
+    counts_what: str
+    values: tuple[FacetValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One archive's answer to one wording, rows in the archive's own order.
+
+    `total` is the archive's count, None when it gives none; what it counts is a `Describes.total_means`. `skipped` counts rows
+    that could not be read. `more` says whether a further page exists, None when unknown. `beyond` is a sentence when the page
+    asked lies past the last page or past what the archive will ever serve: such an emptiness is never an absence.
+    """
+
+    records: tuple[Any, ...] = ()  # TextMatch, Record, Heading or Collection, by the call
+    total: int | None = None
+    skipped: int = 0
+    more: bool | None = None
+    beyond: str | None = None
+    facets: tuple[Facet, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rights:
+    """Terms of reuse. `statement` None: the record states nothing, which grants nothing. `covers` says what it speaks of."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"statement", "url"})
+
+    statement: str | None = None
+    url: str | None = None
+    covers: str = "this record"
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    label: str
+    format: str | None = None
+    url: str
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """A collection, a series, a related record: `identifier` when get_item reads it, else only the address."""
+
+    identifier: str | None = None
+    label: str
+    kind: str
+    source_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contributor:
+    name: str
+    role: str | None = None
+    identifier: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edition:
+    """An edition of a work; also a work of an author and an issue of a periodical, which fill only what they state."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"title", "date"})
+
+    identifier: str | None = None
+    title: str | None = None
+    date: str | None = None
+    publisher: str | None = None
+    place: str | None = None
+    language: tuple[str, ...] = ()
+    standard_numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source_url: str | None = None
+    digitised_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageEntry:
+    """One page of a record. `text_held` None = the archive does not say before the page is read."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"page_number", "text_held"})
+
+    page_number: int | None
+    page_number_is: str
+    printed_page: str | None = None
+    source_url: str
+    image_url: str | None = None
+    text_held: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One record, read whole; the client cuts prose and copies to the windows asked.
+
+    `description_means` says what the prose is when that needs saying; `year_means` what the year measures. `standard_numbers`
+    maps isbn, issn, lccn, oclc … to their values. `citation` is filled in by the client.
+    """
+
+    stated: ClassVar[frozenset[str]] = frozenset({"title", "creator", "year"})
+    inner: ClassVar[frozenset[str]] = frozenset({"creators"})
+
+    identifier: str
+    source: str = ""
+    source_name: str = ""
+    title: str | None = None
+    creator: str | None = None
+    year: int | None = None
+    year_means: str | None = None
+    date: str | None = None
+    media_type: str | None = None
+    source_url: str
+    attribution: str | None = None
+    identifier_provisional: bool | None = None
+    description: str | None = None
+    description_means: str | None = None
+    notes: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    rights: Rights = field(default_factory=Rights)
+    copies: tuple[Copy, ...] = ()
+    copies_available: int | None = None
+    generated_entries: int | None = None
+    context: tuple[Related, ...] = ()
+    contributors: tuple[Contributor, ...] = ()
+    editions: tuple[Edition, ...] = ()
+    pages: tuple[PageEntry, ...] = ()
+    citation: Mapping[str, Any] | None = None
+    language: tuple[str, ...] = ()
+    publisher: str | None = None
+    place: str | None = None
+    call_number: str | None = None
+    extent: str | None = None
+    standard_numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    creators: tuple[str, ...] = ()  # one name each, for citations; `creator` is the line shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPage:
+    """A record with the slice of its longest list (editions or pages) that was asked; `list_total` None = no such list."""
+
+    item: Item
+    list_total: int | None = None
+    notes: tuple[str, ...] = ()  # remarks on this reading (a record was merged, a list could not be read …)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageText:
+    """The text of one page, whole; the client cuts it. `ocr_available` False: image only, text None. A blank page: True, "".
+
+    Refused (lending, restricted): `ocr_available` True, text None, `text_refused` says why. A silent text service raises.
+    """
+
+    stated: ClassVar[frozenset[str]] = frozenset({"title", "text", "page_number"})
+
+    identifier: str
+    title: str | None = None
+    published_on: str | None = None
+    publication: str | None = None
+    places: tuple[str, ...] = ()
+    edition: str | None = None
+    page_number: int | None = None
+    page_number_is: str | None = None
+    printed_page: str | None = None
+    page_count: int | None = None
+    text: str | None = None
+    ocr_available: bool = True
+    text_refused: str | None = None
+    source_url: str
+    image_url: str | None = None
+    previous_page: int | None = None
+    next_page: int | None = None
+    item_identifier: str | None = None
+    rights: Rights = field(default_factory=Rights)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Text around a match inside one record; `page_number` in the archive's own count, None when it gives none."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"page_number"})
+
+    page_number: int | None = None
+    text: str
+    source_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages:
+    """The matches of some words inside one record. `match_count` is the archive's count or the number that came."""
+
+    page: PageText  # the record described as a page without text: title, rights, addresses
+    passages: tuple[Passage, ...] = ()
+    match_count: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """An authority heading. `use_with` is {argument, value, sources}: which argument of search_items takes it, and how; None
+    with `because` when none does. `variant` is the form that matched when it is not the label."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"use_with"})
+
+    label: str
+    uri: str | None = None
+    identifier: str | None = None
+    kind: str
+    source: str = ""
+    exact: bool = False
+    variant: str | None = None
+    use_with: Mapping[str, Any] | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """A collection; `slug` carries its archive ("loc:sanborn-maps") and is what the argument `collection` takes."""
+
+    slug: str
+    title: str | None = None
+    description: str | None = None
+    item_count: int | None = None
+    source: str = ""
+    source_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describes:
+    """What a search reads of an archive, constant for it; the keys of `per_source` that describe it.
+
+    `corpus` and `publishes_page_number` belong to the text, `searches_on` and `row_describes` to the catalogue.
+    """
+
+    corpus: str | None = None
+    publishes_page_number: bool | None = None
+    searches_on: str | None = None
+    row_describes: str | None = None
+    requires_every_word: bool | None = None
+    year_means: str | None = None
+    total_means: str | None = None
+
+
+def to_dict(value: Any) -> Any:
+    """A value as plain JSON: Nones and empty tuples left out but where they are a statement, text as published.
+
+    Lone surrogates become U+FFFD, since no UTF-8 can hold them. An empty tuple stays where the class says so in `stated`.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        stated, inner = getattr(value, "stated", frozenset()), getattr(value, "inner", frozenset())
+        pairs = ((entry.name, getattr(value, entry.name)) for entry in fields(value) if entry.name not in inner)
+        return {name: to_dict(got) for name, got in pairs if name in stated or (got is not None and got != () and got != {})}
+    if isinstance(value, Mapping):
+        return {str(name): to_dict(got) for name, got in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_dict(entry) for entry in value]
+    return scalar_text(value) if isinstance(value, str) else value
+
+
+# ---- how it is asked -----------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """A group of hosts of one archive that share one pace, one block and one allow-list.
+
+    `hosts` are regular expressions matched in full against a host in lower case. `spacing_s` is the time between the starts of
+    two requests, `spacing_because` where the figure comes from. `retry_statuses` may be asked again. `limit_block_s` is how
+    long the lane stays silent after a 429 that named no time (None: only what Retry-After says). `wall_block_s` and
+    `wall_block_max_s` are the pause after a recognised challenge page, doubling from the first to the second.
+    `wall_signs` are lower-case pieces of text or address that betray this archive's challenge, besides the common ones.
+    """
+
+    key: str
+    hosts: tuple[str, ...]
+    spacing_s: float
+    spacing_because: str
+    in_flight_max: int = 1
+    scheme: str = "https"
+    retry_statuses: frozenset[int] = frozenset({408, 425, 429, 500, 502, 503, 504})
+    limit_block_s: float | None = None
+    wall_block_s: float = 60.0
+    wall_block_max_s: float = 3600.0
+    wall_signs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One readable answer. `value` is decoded (JSON value, lxml element or text); `headers` have lower-case names; `url` is the
+    archive's own address after redirects; `retrieved_at` is when it was first fetched (ISO 8601, UTC, seconds)."""
+
+    value: Any
+    status: int
+    headers: Mapping[str, str]
+    url: str
+    retrieved_at: str
+    cached: bool
+
+
+Check = Callable[[Reply], None]  # raises a SourceError when a 200 is no answer; runs before anything is kept
+Params = Mapping[str, str] | Sequence[tuple[str, str]]
+
+
+class Call(Protocol):
+    """One question of one caller: its deadline, its cancellation, and whom to tell how it goes."""
+
+    def remaining_s(self) -> float:
+        """Seconds left in the call's budget, 0.0 when spent."""
+
+    def check(self) -> None:
+        """Raise Cancelled or TimedOut when the call is over."""
+
+    def tell(self, message: str) -> None:
+        """Report progress; does nothing when nobody asked for it."""
+
+
+class Asker(Protocol):
+    """The transport as one archive sees it during one call: in its turn, within the deadline, to its own hosts only.
+
+    `check_text` sees the body as text, `check` the decoded value, both before the reply is kept: raising there means that the
+    answer is neither returned nor cached, and an error whose `retryable` is true is asked again like a dropped connection.
+    Statuses other than those in `statuses` raise by the common table; a challenge page raises whatever its status. Replies
+    with another status than 200 are never kept. `run_on` lets the request go on into the cache after the call's deadline.
+    """
+
+    settings: Settings
+    call: Call
+
+    def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None, statuses: tuple[int, ...] = (200,),
+                 check_text: Check | None = None, check: Check | None = None, headers: Mapping[str, str] | None = None,
+                 run_on: bool = False) -> Reply:
+        """The decoded JSON body. `form` makes it a POST. A body that is not JSON raises UnreadableAnswer, except with one of
+        the further `statuses`, where `value` is then the text."""
+
+    def get_xml(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check_text: Check | None = None,
+                check: Check | None = None) -> Reply:
+        """The root element, decoded by the document's own declaration; no entities, no network, no recovery."""
+
+    def get_text(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check: Check | None = None) -> Reply:
+        """The body as text: the declared charset, else UTF-8, else Latin-1."""
+
+    def others_waiting(self) -> bool:
+        """Whether another call waits for this archive's lanes now."""
+
+    def absolute(self, path: str) -> str:
+        """A path of the archive's first lane as an https address."""
+
+
+class Archive:
+    """One archive. An adapter overrides the calls it answers and lists them in `answers`.
+
+    An instance serves one call; it keeps nothing between calls. Every method raises SourceError and nothing else; a row that
+    cannot be read is dropped and counted, an answer that cannot be read is UnreadableAnswer.
+    """
+
+    key: ClassVar[str]
+    name: ClassVar[str]
+    lanes: ClassVar[tuple[Lane, ...]] = ()
+    asked_by_default: ClassVar[bool] = True
+    answers: ClassVar[tuple[str, ...]] = ()
+    absent_because: ClassVar[Mapping[str, str]] = {}
+    media_types: ClassVar[tuple[str, ...]] = ()
+    native_syntax: ClassVar[str | None] = None
+    text: ClassVar[Describes] = Describes()
+    catalogue: ClassVar[Describes] = Describes()
+    address_hosts: ClassVar[tuple[str, ...]] = ()  # hosts (lower case) whose addresses this archive reads
+    heading_kinds: ClassVar[tuple[str, ...]] = ()  # of search_headings; a kind left out is absent with absent_because["person"]
+    unread_fields: ClassVar[tuple[str, ...]] = ()  # fields of an item that this archive files nothing under, for any record
+    spellings: ClassVar[str] = ""  # one example of an identifier, for messages
+
+    def __init__(self, ask: Asker) -> None:
+        self.ask = ask
+
+    @classmethod
+    def absence(cls, call: str, settings: Settings) -> str | None:
+        """Why this archive does not answer a call; None when it does."""
+        if call in cls.answers:
+            return None
+        return cls.absent_because.get(call, f"{cls.name} does not answer {call}.")
+
+    @classmethod
+    def attribution(cls, retrieved_at: str) -> str:
+        """The credit this archive asks for, with the date of retrieval (YYYY-MM-DD…) where its licence asks for it."""
+        return cls.name
+
+    @classmethod
+    def read_identifier(cls, local: str) -> Reference:
+        """The part of an identifier after this archive's prefix. Raises InvalidInput when the archive mints no such shape."""
+        raise InvalidInput(f"{cls.name} has no records that can be read one by one.", archive=cls.key)
+
+    @classmethod
+    def read_address(cls, address: SplitResult) -> Reference:
+        """A web address on one of `address_hosts`. Raises InvalidInput, with what to give instead, when it names no record."""
+        raise InvalidInput(f"This address of {cls.name} names no record.", archive=cls.key)
+
+    @classmethod
+    def plan_text(cls, query: Query) -> Plan:
+        """What becomes of the narrowings of a search inside; pure, no request."""
+        return Plan()
+
+    @classmethod
+    def plan_catalogue(cls, query: Query) -> Plan:
+        """What becomes of the narrowings of a catalogue search; pure, no request."""
+        return Plan()
+
+    def search_text(self, query: Query) -> Page:
+        raise self._refusal("search_inside")
+
+    def search_catalogue(self, query: Query) -> Page:
+        raise self._refusal("search_items")
+
+    def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
+        raise self._refusal("get_item")
+
+    def read_page(self, reference: Reference, page: int) -> PageText:
+        raise self._refusal("read_text")
+
+    def search_record(self, reference: Reference, words: str, max_passages: int) -> Passages:
+        raise self._refusal("read_text")
+
+    def search_headings(self, query: str, kind: str, rows: int) -> Page:
+        """Headings, exact ones first; `kind` is one of `heading_kinds`."""
+        raise self._refusal("search_headings")
+
+    def browse_collections(self, query: str | None, rows: int, page: int) -> Page:
+        """Collections; without `query`, all of them."""
+        raise self._refusal("browse_collections")
+
+    def _refusal(self, call: str) -> SourceError:
+        reason = self.absence(call, self.ask.settings) or f"{self.name} does not answer {call}."
+        return InvalidInput(reason, archive=self.key)

@@ -1,0 +1,77 @@
+"""The six ways a question can fail, one class each.
+
+An error says whose fault it is, whether asking again can help, and what to do. Its `code` is one of the six that a reader
+of an answer meets; nothing else is ever published as a code.
+"""
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SourceError(Exception):
+    """A question that an archive, the network or this client could not answer.
+
+    `message` is one sentence a reader can act on, without addresses of this machine; `hint` says the next step; `archive` is
+    the archive's key, or None when no archive is to blame; `status` the HTTP status, when one came; `retry_after_s` the
+    seconds after which asking again makes sense, None when nobody said; `stage` is "read" once a search had been answered.
+    """
+
+    code: ClassVar[str] = "network_error"
+    usual_hint: ClassVar[str] = "Ask again in a minute; nothing was learnt about what the archive holds."
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, archive: str | None = None, hint: str | None = None, status: int | None = None,
+                 retry_after_s: float | None = None, stage: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.archive = archive
+        self.hint = hint or self.usual_hint
+        self.status = status
+        self.retry_after_s = retry_after_s
+        self.stage = stage
+
+
+class RecordNotFound(SourceError):
+    """The archive answered, and holds no such record."""
+
+    code = "not_found"
+    usual_hint = "Check the identifier, or find the record with search_items."
+
+
+class InvalidInput(SourceError):
+    """The arguments could not produce a request, or the archive refuses this query for good."""
+
+    code = "invalid_input"
+    usual_hint = "Change the named argument and ask again."
+
+
+class RateLimited(SourceError):
+    """The archive asked this client to slow down, or this server's own queue is too long. The record may well exist."""
+
+    code = "rate_limited"
+    usual_hint = "Wait as long as stated, then ask again; the record may well exist."
+
+
+class UnreadableAnswer(SourceError):
+    """An answer arrived in a shape this client cannot read. Never an absence."""
+
+    code = "parse_failure"
+    usual_hint = "The archive may have changed how it answers, or sent a notice instead of data; ask again later."
+
+
+class ArchiveUnreachable(SourceError):
+    """The request did not complete, or the archive said that it could not answer."""
+
+    code = "network_error"
+    retryable = True
+
+
+class TimedOut(SourceError):
+    """No whole answer within the deadline."""
+
+    code = "timeout"
+    usual_hint = "Ask again later, or with fewer words; nothing was learnt about what the archive holds."
+
+
+class Cancelled(Exception):
+    """The caller took the question back. Never part of an answer: whoever waits simply stops."""

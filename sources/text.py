@@ -1,0 +1,124 @@
+"""Small pure readings of text: fields of any shape, words, excerpts, dates. No archive and no network is known here."""
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import Any
+
+_TAG = re.compile(r"<(?:!--.*?--|/?[A-Za-z][^<>]*|!\[CDATA\[|![A-Za-z][^<>]*)>", re.DOTALL)
+_BREAK = re.compile(r"<\s*(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECASE)
+_NO_TEXT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
+_YEAR_FIRST = re.compile(r"\[?(\d{4})(?![\d?u.\-]{0,1}[?u.]|\d)")
+ELLIPSIS = "…"
+
+
+def strings(value: Any) -> tuple[str, ...]:
+    """Every text in a field that may be a string, a number, a list of them, null or absent; blanks folded, empty ones dropped.
+
+    An object is not text and yields nothing; the caller that knows its keys reads them itself.
+    """
+    if isinstance(value, str):
+        folded = " ".join(value.split())
+        return (folded,) if folded else ()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return (str(value),)
+    if isinstance(value, (list, tuple)):
+        return tuple(text for entry in value for text in strings(entry))
+    return ()
+
+
+def first(value: Any) -> str | None:
+    """The first text of a field of any shape, or None."""
+    return next(iter(strings(value)), None)
+
+
+def joined(value: Any, separator: str = "; ") -> str | None:
+    """All texts of a field of any shape in one line, each once; None when there is none."""
+    return separator.join(dict.fromkeys(strings(value))) or None
+
+
+def integer(value: Any) -> int | None:
+    """A whole number written as a number or as digits; None for anything else (a bool, a fraction, text)."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    text = first(value)
+    return int(text) if text and re.fullmatch(r"-?\d{1,18}", text, re.ASCII) else None
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value when it is an object, else an empty one: an absent block reads like a block without fields."""
+    return value if isinstance(value, dict) else {}
+
+
+def listing(value: Any) -> list[Any]:
+    """The value when it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def plain(markup: str) -> str:
+    """HTML as plain text: breaks become line ends, other tags go, entities are read, blanks folded line by line."""
+    text = _TAG.sub("", _BREAK.sub("\n", _NO_TEXT.sub("", markup)))
+    lines = (" ".join(line.split()) for line in html.unescape(text).replace("\r", "\n").split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def fold(text: str) -> str:
+    """The text without case and accents, for comparison only; never shown."""
+    decomposed = unicodedata.normalize("NFD", text.casefold())
+    return "".join(mark for mark in decomposed if not unicodedata.combining(mark))
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text in written order: runs of letters and digits, with an apostrophe inside kept."""
+    return tuple(_WORD.findall(text))
+
+
+def first_match(text: str, wording: str) -> int | None:
+    """Where the first word of `wording` found stands in `text`, when every word of it stands there as a whole word; else None.
+
+    Case and accents are folded (DESIGN, "Library text without a snippet").
+    """
+    wanted = {fold(word) for word in words(wording)}
+    if not wanted:
+        return None
+    found: dict[str, int] = {}
+    for match in _WORD.finditer(text):
+        found.setdefault(fold(match.group()), match.start())
+    return min(found[word] for word in wanted) if wanted <= found.keys() else None
+
+
+def window(text: str, at: int, max_chars: int) -> str:
+    """At most `max_chars` of `text` around position `at`, cut at blanks, with an ellipsis where something was left out."""
+    text = text.strip()
+    if len(text) <= max_chars:
+        return text
+    room = max_chars - 2 * len(ELLIPSIS)
+    start = max(0, min(at - room // 3, len(text) - room))
+    end = start + room
+    if start:
+        blank = text.find(" ", start, start + room // 4)
+        start = blank + 1 if blank >= 0 and blank < at else start
+    if end < len(text):
+        blank = text.rfind(" ", end - room // 4, end)
+        end = blank if blank > at else end
+    return (ELLIPSIS if start else "") + text[start:end].strip() + (ELLIPSIS if end < len(text) else "")
+
+
+def year_of(date: str | None) -> int | None:
+    """The year a date states beyond doubt: four digits that begin it, none of them unknown; else None.
+
+    "1862", "1883-04", "[1990?]" gives None, and so do "184?-1963", "19??", "18uu", "1911??gai-20".
+    """
+    match = _YEAR_FIRST.match(date.strip()) if date else None
+    return int(match.group(1)) if match and 0 < int(match.group(1)) else None
+
+
+def scalar_text(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8; all else as published."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
