@@ -458,6 +458,7 @@ class Lane:
     long the lane stays silent after a 429 that named no time (None: only what Retry-After says). `wall_block_s` and
     `wall_block_max_s` are the pause after a recognised challenge page, doubling from the first to the second.
     `wall_signs` are lower-case pieces of text or address that betray this archive's challenge, besides the common ones.
+    `paths` are regular expressions matched in full against the path; a lane with paths wins over one without on the same host.
     """
 
     key: str
@@ -471,6 +472,7 @@ class Lane:
     wall_block_s: float = 60.0
     wall_block_max_s: float = 3600.0
     wall_signs: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
