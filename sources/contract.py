@@ -115,7 +115,7 @@ class TextMatch:
     found_by_query are filled in by the client.
     """
 
-    stated: ClassVar[frozenset[str]] = frozenset({"title", "creator", "year", "page_number", "excerpt_kind"})
+    stated: ClassVar[frozenset[str]] = frozenset({"identifier", "title", "creator", "year", "page_number", "excerpts", "excerpt_kind"})
     inner: ClassVar[frozenset[str]] = frozenset({"span"})
 
     identifier: str | None

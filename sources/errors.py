@@ -16,7 +16,7 @@ class SourceError(Exception):
     seconds after which asking again makes sense, None when nobody said; `stage` is "read" once a search had been answered.
     """
 
-    code: ClassVar[str] = "network_error"
+    code: str = "network_error"
     usual_hint: ClassVar[str] = "Ask again in a minute; nothing was learnt about what the archive holds."
     retryable: ClassVar[bool] = False
 

@@ -1,0 +1,227 @@
+"""What a caller gets back: one frozen class a tool, whose fields are the tool's output schema, and the report on each archive.
+
+`to_dict()` of an answer is the structured content, key for key; `reports` is `per_source` under the name a program reads.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from .contract import Collection, Facet, Heading, Item, Passage, Record, Rights, TextMatch, to_dict
+from .errors import SourceError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One wording put to one archive, or withheld from it. `count` is what it returned, `added` what no earlier one had."""
+
+    query: str
+    derivation: str
+    ran: bool
+    count: int | None = None
+    added: int | None = None
+    not_run_because: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What one archive did with the question. Keys that do not apply stay None and are left out on the wire."""
+
+    source: str
+    name: str
+    status: str  # answered | failed | absent
+    stage: str | None = None
+    absent_because: str | None = None
+    count: int | None = None
+    reported_total: int | None = None
+    reported_total_means: str | None = None
+    skipped: int | None = None
+    more: bool | None = None
+    ordered_on: str | None = None
+    media_type_asked: str | None = None
+    attribution: str | None = None
+    filters_sent: tuple[Mapping[str, str], ...] = ()
+    filters_dropped: tuple[Mapping[str, str], ...] = ()
+    queries: tuple[Asked, ...] = ()
+    cached: bool | None = None
+    replayed: bool | None = None
+    retrieved_at: str | None = None
+    error: Mapping[str, Any] | None = None
+    corpus: str | None = None
+    publishes_page_number: bool | None = None
+    searches_on: str | None = None
+    row_describes: str | None = None
+    requires_every_word: bool | None = None
+    year_means: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What every answer has: remarks specific to it, and its wire form."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"notes"})
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        wire: dict[str, Any] = to_dict(self)
+        return wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer(Answer):
+    """What both searches share. `queries_run` counts the wordings that were put to archives, all archives together."""
+
+    query: str | None = None
+    page: int = 1
+    per_source: tuple[Report, ...] = ()
+    queries_run: int = 0
+    order: str = ""
+    facets: tuple[Facet, ...] = ()
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        return self.per_source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsideAnswer(SearchAnswer):
+    """Of search_inside."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"notes", "hits", "per_source"})
+    hits: tuple[TextMatch, ...] = ()
+    hit_count: int = 0
+    excerpt_kinds: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsAnswer(SearchAnswer):
+    """Of search_items."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"notes", "items", "per_source", "media_types"})
+    items: tuple[Record, ...] = ()
+    item_count: int = 0
+    media_types: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Which part of a text was returned, in characters; `next_offset` None at its end."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"next_offset"})
+    offset: int
+    returned_chars: int
+    total_chars: int
+    next_offset: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListWindow:
+    """Which part of a list was returned; `next_offset` None at its end."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"next_offset"})
+    offset: int
+    returned: int
+    total: int
+    next_offset: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemAnswer(Answer):
+    """Of get_item. `item` is on the wire already: the sections asked, an empty one as an empty list or null."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"notes", "sections_returned", "sections_omitted", "fields_not_read_from_this_archive"})
+    inner: ClassVar[frozenset[str]] = frozenset({"record"})
+    record: Item
+    item: Mapping[str, Any]
+    id_read_as: str | None = None
+    sections_returned: tuple[str, ...] = ()
+    sections_omitted: tuple[str, ...] = ()
+    fields_not_read_from_this_archive: tuple[str, ...] = ()
+    text_window: Window | None = None
+    list_window: ListWindow | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextAnswer(Answer):
+    """Of read_text: a page's text, or passages. `match_count` None = the archive counts nothing here."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"notes", "title", "page_number"})
+    identifier: str
+    source: str
+    title: str | None = None
+    published_on: str | None = None
+    publication: str | None = None
+    places: tuple[str, ...] = ()
+    edition: str | None = None
+    page_number: int | None = None
+    page_number_is: str | None = None
+    printed_page: str | None = None
+    page_count: int | None = None
+    text: str | None = None
+    passages: tuple[Passage, ...] | None = None
+    match_count: int | None = None
+    ocr_available: bool | None = None
+    text_refused: str | None = None
+    source_url: str
+    image_url: str | None = None
+    previous_page: int | None = None
+    next_page: int | None = None
+    item_identifier: str | None = None
+    text_window: Window | None = None
+    rights: Rights = field(default_factory=Rights)
+    attribution: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """`text` null is a statement where a page was read; `passages` [] where a match was asked."""
+        wire: dict[str, Any] = to_dict(self)
+        if self.passages is None:
+            wire.setdefault("text", None)
+        else:
+            wire.setdefault("passages", [])
+            wire.setdefault("match_count", None)
+        return wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadingsAnswer(Answer):
+    """Of search_headings."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"notes", "headings", "per_source"})
+    headings: tuple[Heading, ...] = ()
+    per_source: tuple[Report, ...] = ()
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        return self.per_source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionsAnswer(Answer):
+    """Of browse_collections."""
+
+    stated: ClassVar[frozenset[str]] = frozenset({"notes", "collections", "per_source"})
+    collections: tuple[Collection, ...] = ()
+    per_source: tuple[Report, ...] = ()
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        return self.per_source
+
+
+class AllFailed(SourceError):
+    """Every archive that was asked failed; `reports` says how each did, absent ones included.
+
+    The code is the archives' own when they agree, else network_error; `retry_after_s` the shortest wait any of them named.
+    """
+
+    def __init__(self, reports: tuple[Report, ...], notes: tuple[str, ...] = ()) -> None:
+        errors = [report.error for report in reports if report.error is not None]
+        codes = {error["code"] for error in errors}
+        waits = [error["retry_after_s"] for error in errors if error.get("retry_after_s") is not None]
+        super().__init__("None of the archives asked could answer; this says nothing about what they hold.",
+                         hint="Read each archive's reason below.", retry_after_s=min(waits, default=None))
+        self.code = codes.pop() if len(codes) == 1 else self.code
+        self.reports = reports
+        self.notes = notes
