@@ -1,0 +1,177 @@
+"""The four forms of a citation, read back by independent parsers and by checks of our own."""
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from sources.citations import citation
+from sources.contract import Item, PageEntry
+
+RETRIEVED = "2026-11-30T10:11:12Z"
+
+# (what is varied, the record, its title and creators as a reader of any form must find them)
+RECORDS = {
+    "plain book": Item(identifier="loc:00000001", source_name="the Library of Congress", title="A Field of Reeds", media_type="books",
+                       creators=("Marlow, Edith",), date="1862", publisher="Tansy & Sons", place="Boston", language=("eng",),
+                       source_url="https://www.loc.gov/item/00000001/", standard_numbers={"isbn": ("9780000000002",)}),
+    "braces": Item(identifier="archive:braces", title="On {sets} and a lone } brace", creators=("Ng {Bo}",), source_url="https://archive.org/details/braces"),
+    "accents": Item(identifier="bnf:cb90000101m", title="Été à Nîmes : l'œuvre", creators=("Élodie Çavuş",), date="1904-03",
+                    source_url="https://data.bnf.fr/ark:/12148/cb90000101m", attribution="Bibliothèque nationale de France, 2026-11-30"),
+    "marks": Item(identifier="archive:marks", title="Profit & loss: 100% of $5 #1_a ~b^c \\d", creators=("Hill & Dale",), date="1911-02-03",
+                  source_url="https://archive.org/details/marks?a=1&b=50%25#p_2"),
+    "cyrillic": Item(identifier="archive:kyrylo", title="Болото і годинник", creators=("Стельмах, Олена", "Бойко І."), date="1910",
+                     source_url="https://archive.org/details/kyrylo", language=("ukr",)),
+    "chinese": Item(identifier="loc:00000002", title="沼泽钟声", creators=("林 小舟",), media_type="maps", source_url="https://www.loc.gov/item/00000002/"),
+    "several and a body": Item(identifier="openlibrary:OL900001W", title="Clocks and Canals", media_type="work",
+                               creators=("Ministry of Works and Canals", "Ada Reed", "Tom Fenn"), year=1933,
+                               source_url="https://openlibrary.org/works/OL900001W"),
+    "no date": Item(identifier="archive:undated", title="Undated Leaves", creators=("A. Nobody",), source_url="https://archive.org/details/undated"),
+    "date in words": Item(identifier="archive:words", title="A Doubtful Year", date="184?-1863", year=None, source_url="https://archive.org/details/words"),
+    "no title": Item(identifier="archive:untitled", source_url="https://archive.org/details/untitled", creators=("B. Anon",), date="1899"),
+}
+YEARS = {"plain book": "1862", "accents": "1904", "marks": "1911", "cyrillic": "1910", "several and a body": "1933",
+         "date in words": "184?-1863", "no title": "1899"}
+
+_COMMANDS = {r"\textbackslash{}": "\\", r"\textbraceleft{}": "{", r"\textbraceright{}": "}", r"\textasciitilde{}": "~",
+             r"\textasciicircum{}": "^", r"\&": "&", r"\%": "%", r"\$": "$", r"\#": "#", r"\_": "_"}
+
+
+def typeset(text: str) -> str:
+    """What TeX would print of an escaped text."""
+    pattern = "|".join(re.escape(command) for command in _COMMANDS)
+    return re.sub(pattern, lambda match: _COMMANDS[match.group()], text)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_bibtex_reader_finds_the_record_as_stated(name: str) -> None:
+    """Ten varied records through an independent parser: title, each creator whole, the year or none, the address unchanged."""
+    bibtexparser = pytest.importorskip("bibtexparser")
+    item = RECORDS[name]
+
+    library = bibtexparser.parse_string(citation(item, retrieved_on=RETRIEVED)["bibtex"])
+
+    [entry] = library.entries
+    found = {field.key: field.value for field in entry.fields}
+    assert typeset(re.sub(r"^\{(.*)\}$", r"\1", found.get("title", ""))) == (item.title or "")
+    authors = found.get("author", "")
+    assert [typeset(author[1:-1]) for author in re.split(r"(?<=\}) and (?=\{)", authors) if author] == list(item.creators)
+    assert found.get("year") == YEARS.get(name)
+    assert found["url"] == item.source_url
+    assert found["urldate"] == "2026-11-30"
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_ris_reader_finds_the_record_as_stated(name: str) -> None:
+    """The same ten records through an independent RIS parser."""
+    rispy = pytest.importorskip("rispy")
+    item = RECORDS[name]
+
+    [entry] = rispy.loads(citation(item, retrieved_on=RETRIEVED)["ris"])
+
+    assert entry.get("title") == item.title
+    assert entry.get("authors", []) == list(item.creators)
+    assert entry.get("year") == (YEARS.get(name) if name != "date in words" else None)
+    assert entry["urls"] == [item.source_url]
+    assert entry["access_date"] == "2026/11/30"
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_braces_of_an_entry_always_balance(name: str) -> None:
+    """BibTeX counts braces even behind a backslash; at the end of the entry the count is back at zero, and never below."""
+    depth = 0
+
+    for mark in citation(RECORDS[name], retrieved_on=RETRIEVED)["bibtex"]:
+        depth += {"{": 1, "}": -1}.get(mark, 0)
+        assert depth >= 0
+
+    assert depth == 0
+
+
+def test_a_full_record_in_all_four_forms() -> None:
+    """Hand-checked: nothing but what the record states, the day of retrieval and the address."""
+    assert citation(RECORDS["plain book"], retrieved_on=RETRIEVED) == {
+        "csl_json": {
+            "id": "loc-00000001", "type": "book", "title": "A Field of Reeds", "author": [{"literal": "Marlow, Edith"}],
+            "issued": {"date-parts": [[1862]]}, "publisher": "Tansy & Sons", "publisher-place": "Boston", "language": "eng",
+            "ISBN": "9780000000002", "source": "the Library of Congress", "URL": "https://www.loc.gov/item/00000001/",
+            "accessed": {"date-parts": [[2026, 11, 30]]}},
+        "bibtex": "@book{loc-00000001,\n  title = {{A Field of Reeds}},\n  author = {{Marlow, Edith}},\n  year = {1862},\n"
+                  "  publisher = {Tansy \\& Sons},\n  address = {Boston},\n  language = {eng},\n  isbn = {9780000000002},\n"
+                  "  url = {https://www.loc.gov/item/00000001/},\n  urldate = {2026-11-30}\n}\n",
+        "ris": "TY  - BOOK\nID  - loc-00000001\nTI  - A Field of Reeds\nAU  - Marlow, Edith\nPY  - 1862\nPB  - Tansy & Sons\nCY  - Boston\n"
+               "LA  - eng\nSN  - 9780000000002\nDB  - the Library of Congress\nUR  - https://www.loc.gov/item/00000001/\n"
+               "Y2  - 2026/11/30\nER  - \n",
+        "plain": "Marlow, Edith. A Field of Reeds. Boston: Tansy & Sons, 1862. the Library of Congress. "
+                 "https://www.loc.gov/item/00000001/ (retrieved 2026-11-30).",
+    }
+
+
+def test_a_record_that_states_nothing_gets_nothing_but_its_address_and_the_day() -> None:
+    """No author, no date, no type is made up: document, misc and GEN are what an unclear kind becomes."""
+    assert citation(Item(identifier="archive:bare", source_url="https://archive.org/details/bare"), retrieved_on="2026-11-30") == {
+        "csl_json": {"id": "archive-bare", "type": "document", "URL": "https://archive.org/details/bare",
+                     "accessed": {"date-parts": [[2026, 11, 30]]}},
+        "bibtex": "@misc{archive-bare,\n  url = {https://archive.org/details/bare},\n  urldate = {2026-11-30}\n}\n",
+        "ris": "TY  - GEN\nID  - archive-bare\nUR  - https://archive.org/details/bare\nY2  - 2026/11/30\nER  - \n",
+        "plain": "https://archive.org/details/bare (retrieved 2026-11-30).",
+    }
+
+
+def test_the_credit_an_archive_asks_for_is_in_every_form() -> None:
+    """data.bnf.fr is free on two conditions, and a copied citation must keep both."""
+    forms = citation(RECORDS["accents"], retrieved_on=RETRIEVED)
+
+    credit = "Bibliothèque nationale de France, 2026-11-30"
+    assert forms["csl_json"]["note"] == credit
+    assert f"note = {{{credit}}}" in forms["bibtex"]
+    assert f"N1  - {credit}\n" in forms["ris"]
+    assert forms["plain"].endswith(f" {credit}.")
+
+
+def test_a_date_in_words_is_quoted_and_never_becomes_a_year() -> None:
+    """"184?-1863" stays what the archive wrote: literal in CSL, DA without PY in RIS."""
+    forms = citation(RECORDS["date in words"], retrieved_on=RETRIEVED)
+
+    assert forms["csl_json"]["issued"] == {"literal": "184?-1863"}
+    assert "DA  - 184?-1863\n" in forms["ris"]
+    assert "PY  - " not in forms["ris"]
+
+
+@pytest.mark.parametrize(("date", "csl", "ris", "bibtex"), [
+    ("1904-03", [[1904, 3]], "PY  - 1904\nDA  - 1904/03/\n", "  year = {1904},\n  month = {3},\n"),
+    ("1904-03-09", [[1904, 3, 9]], "PY  - 1904\nDA  - 1904/03/09\n", "  year = {1904},\n  month = {3},\n  day = {9},\n"),
+])
+def test_a_date_to_the_month_or_day_keeps_its_precision(date: str, csl: list[list[int]], ris: str, bibtex: str) -> None:
+    """No first of the month is invented for a date that states a month alone."""
+    forms = citation(Item(identifier="loc:x", date=date, source_url="https://www.loc.gov/item/x/"), retrieved_on=RETRIEVED)
+
+    assert forms["csl_json"]["issued"] == {"date-parts": csl}
+    assert ris in forms["ris"]
+    assert bibtex in forms["bibtex"]
+
+
+def test_a_leaf_is_told_as_a_leaf_and_a_printed_page_as_a_page() -> None:
+    """The page of a citation is what stands on the paper; the index of a scan is a remark."""
+    item = RECORDS["no date"]
+    leaf = PageEntry(page_number=12, page_number_is="leaf", source_url="https://archive.org/details/undated/page/n12")
+    printed = PageEntry(page_number=12, page_number_is="leaf", printed_page="iv", source_url="https://archive.org/details/undated/page/n12")
+
+    of_leaf, of_page = (citation(item, retrieved_on=RETRIEVED, page=page) for page in (leaf, printed))
+
+    assert ("page" in of_leaf["csl_json"], of_leaf["csl_json"]["note"], of_leaf["csl_json"]["URL"]) == (False, "Leaf 12", leaf.source_url)
+    assert (of_page["csl_json"]["page"], "note" in of_page["csl_json"]) == ("iv", False)
+    assert "SP  - iv\n" in of_page["ris"]
+    assert "pages = {iv}" in of_page["bibtex"]
+    assert "p. iv." in of_page["plain"]
+
+
+def test_a_line_break_in_a_field_cannot_start_a_line_of_its_own() -> None:
+    """A title that imitates RIS lines or ends a BibTeX entry stays inside its one line."""
+    item = Item(identifier="archive:sly}\n@book{x,", title="A title\r\nER  - \nTY  - BOOK\u2028AU  - Forged", source_url="https://archive.org/x")
+
+    forms = citation(item, retrieved_on=RETRIEVED)
+
+    assert forms["ris"].splitlines() == ["TY  - GEN", "ID  - archive-sly-book-x", "TI  - A title ER - TY - BOOK AU - Forged",
+                                         "UR  - https://archive.org/x", "Y2  - 2026/11/30", "ER  - "]
+    assert forms["bibtex"].startswith("@misc{archive-sly-book-x,\n  title = {{A title ER - TY - BOOK AU - Forged}},\n")
