@@ -9,6 +9,7 @@ the RIS tags as Reference Manager published them.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,7 +87,7 @@ def _facts(item: Item, retrieved_on: str, page: PageEntry | None) -> _Facts:
 
 def _line(text: str | None) -> str | None:
     """The text on one line, without control characters; None when nothing is left."""
-    visible = "".join(character if character.isprintable() else " " for character in text or "")
+    visible = "".join(" " if unicodedata.category(character) == "Cc" else character for character in text or "")
     return " ".join(visible.split()) or None
 
 
@@ -120,12 +121,11 @@ def _csl(facts: _Facts) -> dict[str, Any]:
 def _bibtex(facts: _Facts) -> str:
     """A BibTeX entry in UTF-8. Each name stands in braces of its own, so that no reader splits it; an address keeps its marks."""
     year, month, day = (*facts.issued, None, None, None)[:3]
-    pages = facts.printed_page
     fields = (
         ("title", _braced(facts.title)), ("author", " and ".join(f"{{{_escaped(name)}}}" for name in facts.creators)),
         ("year", _escaped(str(year).zfill(4) if year else facts.date)), ("month", str(month or "")), ("day", str(day or "")),
         ("publisher", _escaped(facts.publisher)), ("address", _escaped(facts.place)), ("language", _escaped(", ".join(facts.languages))),
-        ("isbn", _escaped(" ".join(facts.isbn))), ("issn", _escaped(" ".join(facts.issn))), ("pages", _escaped(pages)),
+        ("isbn", _escaped(" ".join(facts.isbn))), ("issn", _escaped(" ".join(facts.issn))), ("pages", _escaped(facts.printed_page)),
         ("url", "".join(_URL_MARKS.get(mark, mark) for mark in facts.url)), ("urldate", _written(facts.retrieved, "-")),
         ("note", _escaped(facts.note)),
     )
