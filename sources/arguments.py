@@ -119,19 +119,33 @@ def _refusal(tool: str, error: Any, schema: dict[str, Any]) -> InvalidInput:
     came = json.dumps(error.instance, ensure_ascii=False, default=str)
     came = came if len(came) <= 80 else came[:79] + "…"
     rule, limit = error.validator, error.validator_value
-    allowed = {
-        "enum": lambda: "one of " + ", ".join(map(str, limit)),
-        "type": lambda: f"a value of type {limit}",
-        "minimum": lambda: f"{limit} or more", "maximum": lambda: f"at most {limit}",
-        "minLength": lambda: f"at least {limit} character{'s' if limit > 1 else ''}",
-        "maxLength": lambda: f"at most {limit} characters ({len(error.instance)} came)",
-        "pattern": lambda: "a date written YYYY, YYYY-MM or YYYY-MM-DD",
-        "uniqueItems": lambda: "a list that names each entry once",
-        "minItems": lambda: f"at least {limit} entry, or no {name} at all",
-        "maxItems": lambda: f"at most {limit} entries",
-    }.get(rule, lambda: f"a value that keeps to {rule} {limit}")()
     nearest = _nearest(str(error.instance), dict.fromkeys(map(str, limit))) if rule == "enum" else ""
-    return InvalidInput(f"{tool}.{name} is {came}; wanted: {allowed}.{nearest}", hint=f"Change {name} and ask again.")
+    return InvalidInput(f"{tool}.{name} is {came}; wanted: {_allowed(rule, limit, name)}.{nearest}", hint=f"Change {name} and ask again.")
+
+
+def _allowed(rule: str, limit: Any, name: str) -> str:
+    """A schema rule in words."""
+    match rule:
+        case "enum":
+            return "one of " + ", ".join(map(str, limit))
+        case "type":
+            return f"a value of type {limit}"
+        case "minimum":
+            return f"{limit} or more"
+        case "maximum":
+            return f"at most {limit}"
+        case "minLength":
+            return f"{limit} characters or more"
+        case "maxLength":
+            return f"at most {limit} characters"
+        case "pattern":
+            return "a date written YYYY, YYYY-MM or YYYY-MM-DD"
+        case "uniqueItems":
+            return "a list that names each entry once"
+        case "minItems":
+            return f"at least one entry, or no {name} at all"
+        case _:
+            return f"a value that keeps to {rule} {limit}"
 
 
 def _description(schema: Mapping[str, Any], name: str) -> str | None:

@@ -437,7 +437,8 @@ def to_dict(value: Any) -> Any:
     Lone surrogates become U+FFFD, since no UTF-8 can hold them. An empty tuple stays where the class says so in `stated`.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        stated, inner = getattr(value, "stated", frozenset()), getattr(value, "inner", frozenset())
+        stated: frozenset[str] = getattr(value, "stated", frozenset())
+        inner: frozenset[str] = getattr(value, "inner", frozenset())
         pairs = ((entry.name, getattr(value, entry.name)) for entry in fields(value) if entry.name not in inner)
         return {name: to_dict(got) for name, got in pairs if name in stated or (got is not None and got != () and got != {})}
     if isinstance(value, Mapping):

@@ -1,0 +1,402 @@
+"""Every archive behind one object: `BooksClient`, whose methods are the tools.
+
+It checks arguments, asks the archives, and returns frozen answers; it knows no protocol. The two searches are in searching.py.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from . import fitting, searching, windows
+from .answers import (AllFailed, Answer, CollectionsAnswer, HeadingsAnswer, InsideAnswer, ItemAnswer, ItemsAnswer, ListWindow, Report,
+                      TextAnswer)
+from .arguments import check
+from .asking import ask_each
+from .calls import Call as TimedCall
+from .contract import FIELDS, Archive, Call, Item, ItemQuery, Page, PageText, Query, Reference, to_dict
+from .errors import InvalidInput, SourceError
+from .identifiers import read_identifier
+from .opening import Opened, Opener
+from .registry import ARCHIVES
+from .remarks import capital
+from .report import Desk, ReportAnswer
+from .reporting import report_absent, report_asked
+from .settings import Settings, read_settings
+from .transport import Transport
+
+SECTIONS = ("description", "subjects", "copies", "context", "contributors", "editions", "pages", "citation")
+_FIELDS_OF_SECTION = {"description": ("description", "description_means", "notes"), "copies": ("copies", "copies_available", "generated_entries")}
+_HEADING_LISTS = {"headings": "search_headings", "collections": "browse_collections"}
+
+
+class BooksClient:
+    """Asks every archive at once and merges what comes back.
+
+    `settings` are the environment's when left out. `sources` replaces the registry; `readers` maps an archive's key to a
+    stand-in with the methods of `Archive`. One object may serve many threads; `close()` ends its connections.
+    """
+
+    def __init__(self, *, settings: Settings | None = None, sources: Sequence[type[Archive]] = ARCHIVES,
+                 readers: Mapping[str, Archive] | None = None, transport: Transport | None = None, version: str = "") -> None:
+        self.settings = settings or read_settings(known_sources=tuple(archive.key for archive in sources))
+        self.archives = tuple(sources)
+        self.transport = transport or Transport(self.settings, [lane for archive in sources for lane in archive.lanes], version=version)
+        self._opener = Opener(settings=self.settings, transport=self.transport, readers=dict(readers or {}))
+        self._desk = Desk(self)
+
+    def close(self) -> None:
+        self.transport.close()
+
+    def status(self) -> list[dict[str, Any]]:
+        """Archive by archive: the calls it answers, why not the others, and its lanes' pace, blocks and last failure."""
+        lanes = {lane["lane"]: lane for lane in self.transport.status()}
+        return [{"source": archive.key, "name": archive.name, "answers": list(archive.answers), "asked_by_default": archive in self._default(),
+                 "lanes": [lanes[lane.key] for lane in archive.lanes if lane.key in lanes]} for archive in self.archives]
+
+    def new_call(self, tell: Callable[[str], None] | None = None) -> TimedCall:
+        """A call with the budget of the settings; cancel() on it stops the work from another thread."""
+        return TimedCall(self.settings.call_budget_ms / 1000, tell=tell, clock=self.transport.clock)
+
+    # ---- the tools, as methods ---------------------------------------------------------------------------------------
+
+    def search_inside(self, query: str, *, limit: int | None = None, page: int | None = None, max_excerpt_chars: int | None = None,
+                      max_excerpts_per_match: int | None = None, fan_out: bool | None = None, sources: Sequence[str] | None = None,
+                      date_from: str | None = None, date_to: str | None = None, language: str | None = None, place: str | None = None,
+                      publication: str | None = None, facets: bool | None = None) -> InsideAnswer:
+        """Words or a quoted phrase in the text itself."""
+        answer = self.ask("search_inside", {
+            "query": query, "limit": limit, "page": page, "max_excerpt_chars": max_excerpt_chars,
+            "max_excerpts_per_match": max_excerpts_per_match, "fan_out": fan_out, "sources": _list(sources), "date_from": date_from,
+            "date_to": date_to, "language": language, "place": place, "publication": publication, "facets": facets})
+        assert isinstance(answer, InsideAnswer)
+        return answer
+
+    def search_items(self, query: str | None = None, *, title: str | None = None, creator: str | None = None, subject: str | None = None,
+                     publisher: str | None = None, isbn: str | None = None, lccn: str | None = None, oclc: str | None = None,
+                     language: str | None = None, place: str | None = None, collection: str | None = None, media_type: str | None = None,
+                     year_from: int | None = None, year_to: int | None = None, date_from: str | None = None, date_to: str | None = None,
+                     sort: str | None = None, limit: int | None = None, page: int | None = None, fan_out: bool | None = None,
+                     sources: Sequence[str] | None = None, facets: bool | None = None, availability: bool | None = None,
+                     native_query: bool | None = None) -> ItemsAnswer:
+        """The catalogues; at least one of query, a field, media_type or a bound."""
+        answer = self.ask("search_items", {
+            "query": query, "title": title, "creator": creator, "subject": subject, "publisher": publisher, "isbn": isbn, "lccn": lccn,
+            "oclc": oclc, "language": language, "place": place, "collection": collection, "media_type": media_type, "year_from": year_from,
+            "year_to": year_to, "date_from": date_from, "date_to": date_to, "sort": sort, "limit": limit, "page": page, "fan_out": fan_out,
+            "sources": _list(sources), "facets": facets, "availability": availability, "native_query": native_query})
+        assert isinstance(answer, ItemsAnswer)
+        return answer
+
+    def get_item(self, identifier: str, *, sections: Sequence[str] | None = None, max_copies: int | None = None, text_offset: int | None = None,
+                 max_text_chars: int | None = None, list_offset: int | None = None, list_limit: int | None = None) -> ItemAnswer:
+        """One record, from the archive its identifier names."""
+        answer = self.ask("get_item", {
+            "identifier": identifier, "sections": _list(sections), "max_copies": max_copies, "text_offset": text_offset,
+            "max_text_chars": max_text_chars, "list_offset": list_offset, "list_limit": list_limit})
+        assert isinstance(answer, ItemAnswer)
+        return answer
+
+    def read_text(self, identifier: str, *, page: int | None = None, match: str | None = None, text_offset: int | None = None,
+                  max_text_chars: int | None = None, max_passages: int | None = None) -> TextAnswer:
+        """One page's text, the passages in it, or a search inside one record."""
+        answer = self.ask("read_text", {"identifier": identifier, "page": page, "match": match, "text_offset": text_offset,
+                                        "max_text_chars": max_text_chars, "max_passages": max_passages})
+        assert isinstance(answer, TextAnswer)
+        return answer
+
+    def search_headings(self, query: str, *, kind: str | None = None, limit: int | None = None,
+                        sources: Sequence[str] | None = None) -> HeadingsAnswer:
+        """Subject headings or persons, in the libraries' own lists."""
+        answer = self.ask("search_headings", {"query": query, "kind": kind, "limit": limit, "sources": _list(sources)})
+        assert isinstance(answer, HeadingsAnswer)
+        return answer
+
+    def browse_collections(self, query: str | None = None, *, limit: int | None = None, page: int | None = None,
+                           sources: Sequence[str] | None = None) -> CollectionsAnswer:
+        """Digital collections; their slug is what `collection` takes."""
+        answer = self.ask("browse_collections", {"query": query, "limit": limit, "page": page, "sources": _list(sources)})
+        assert isinstance(answer, CollectionsAnswer)
+        return answer
+
+    def sequential_report(self, *, topic: str | None = None, page_count: int | None = None, source_count: int | None = None,
+                          include_graphics: bool | None = None, search_sources: bool | None = None, section_number: int | None = None,
+                          total_sections: int | None = None, title: str | None = None, content: str | None = None,
+                          is_bibliography: bool | None = None, sources_used: Sequence[int] | None = None,
+                          next_section_needed: bool | None = None, report_id: str | None = None) -> ReportAnswer:
+        """One step of a sourced report."""
+        answer = self.ask("sequential_report", {
+            "topic": topic, "page_count": page_count, "source_count": source_count, "include_graphics": include_graphics,
+            "search_sources": search_sources, "section_number": section_number, "total_sections": total_sections, "title": title,
+            "content": content, "is_bibliography": is_bibliography, "sources_used": _list(sources_used),
+            "next_section_needed": next_section_needed, "report_id": report_id})
+        assert isinstance(answer, ReportAnswer)
+        return answer
+
+    def ask(self, tool: str, arguments: Mapping[str, Any], call: Call | None = None) -> Answer:
+        """Any tool by name, arguments as a host sends them.
+
+        Raises:
+            SourceError: refused arguments, an unknown record, a failed read; AllFailed when every archive asked failed.
+            Cancelled: `call` was taken back.
+        """
+        given = check(tool, arguments, self.archives)
+        current = call or self.new_call()
+        work: Mapping[str, Callable[[dict[str, Any], Call], Answer]] = {
+            "search_inside": self._search_inside, "search_items": self._search_items, "get_item": self._get_item,
+            "read_text": self._read_text, "search_headings": self._search_headings, "browse_collections": self._browse_collections,
+            "sequential_report": self._desk.step}
+        return work[tool](given, current)
+
+    # ---- searching ---------------------------------------------------------------------------------------------------
+
+    def _default(self) -> tuple[type[Archive], ...]:
+        chosen = self.settings.sources
+        return tuple(archive for archive in self.archives if (archive.key in chosen if chosen else archive.asked_by_default))
+
+    def _chosen(self, given: Mapping[str, Any]) -> tuple[type[Archive], ...]:
+        """The archives the caller named, in registry order; left out, those asked by default."""
+        named = given.get("sources")
+        return tuple(archive for archive in self.archives if archive.key in named) if named else self._default()
+
+    def _search_inside(self, given: dict[str, Any], call: Call) -> Answer:
+        query = replace(_query(given), excerpt_chars=given["max_excerpt_chars"], excerpts_per_record=given["max_excerpts_per_match"])
+        answer = searching.search_inside(query, self._chosen(given), fan_out=given["fan_out"], opener=self._opener, call=call)
+        return fitting.fit_search("search_inside", answer)
+
+    def _search_items(self, given: dict[str, Any], call: Call) -> Answer:
+        answer = searching.search_items(_query(given), self._chosen(given), fan_out=given["fan_out"], opener=self._opener, call=call)
+        return fitting.fit_search("search_items", answer)
+
+    # ---- lists -------------------------------------------------------------------------------------------------------
+
+    def _search_headings(self, given: dict[str, Any], call: Call) -> Answer:
+        kind = given["kind"]
+        pages, reports, notes = self._list_of("search_headings", self._chosen(given), call, given["limit"],
+                                              lambda archive: archive.search_headings(given["query"], kind, given["limit"]),
+                                              absence=lambda archive: None if kind in archive.heading_kinds else
+                                              archive.absent_because.get(kind, f"{archive.name} has no list of headings of the kind {kind}."))
+        answer = HeadingsAnswer(headings=tuple(_rows(pages)), per_source=reports, notes=notes)
+        return fitting.fit_search("search_headings", answer)
+
+    def _browse_collections(self, given: dict[str, Any], call: Call) -> Answer:
+        pages, reports, notes = self._list_of("browse_collections", self._chosen(given), call, given["limit"],
+                                              lambda archive: archive.browse_collections(given.get("query"), given["limit"], given["page"]),
+                                              absence=lambda archive: None)
+        answer = CollectionsAnswer(collections=tuple(_rows(pages)), per_source=reports, notes=notes)
+        return fitting.fit_search("browse_collections", answer)
+
+    def _list_of(self, call_name: str, archives: Sequence[type[Archive]], call: Call, limit: int, work: Callable[[Archive], Page],
+                 absence: Callable[[type[Archive]], str | None]) -> tuple[dict[str, Page], tuple[Report, ...], tuple[str, ...]]:
+        """One list from every archive that keeps one: the pages, the reports, the notes. Raises AllFailed."""
+        absent = {archive.key: archive.absence(call_name, self.settings) or absence(archive) for archive in archives}
+        asked = {archive.key: archive for archive in archives if absent[archive.key] is None}
+        opened = {key: self._opener.open(archive, call) for key, archive in asked.items()}
+        outcomes = ask_each({key: _job(work, opened[key]) for key in asked}, {key: archive.name for key, archive in asked.items()}, call)
+        pages = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Page)}
+        reports = tuple(
+            report_absent(archive, absent[archive.key] or "") if archive.key not in asked
+            else _list_report(archive, opened[archive.key], outcomes[archive.key]) for archive in archives)
+        if asked and not pages:
+            raise AllFailed(reports)
+        notes = [f"{capital(asked[key].name)}: {note}" for key, page in pages.items() for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
+        if not asked:
+            notes.insert(0, "No archive was asked: " + " ".join(f"{capital(a.name)}: {absent[a.key]}" for a in archives))
+        empty = [asked[key].name for key, page in pages.items() if not page.records and not page.beyond]
+        if empty:
+            notes.insert(0, f"{capital(', '.join(empty))} answered with nothing under these words; try fewer words or another spelling.")
+        return pages, reports, tuple(notes)
+
+    # ---- one record --------------------------------------------------------------------------------------------------
+
+    def _open_reference(self, identifier: str, call_name: str, call: Call) -> tuple[Reference, Opened]:
+        reference = read_identifier(identifier, self.archives)
+        archive = next(archive for archive in self.archives if archive.key == reference.source)
+        absence = archive.absence(call_name, self.settings)
+        if absence:
+            able = ", ".join(other.key for other in self.archives if other.absence(call_name, self.settings) is None)
+            raise InvalidInput(absence, archive=archive.key, hint=f"{call_name} is answered by: {able}.")
+        return reference, self._opener.open(archive, call)
+
+    def _get_item(self, given: dict[str, Any], call: Call) -> Answer:
+        sections = tuple(section for section in SECTIONS if section in given["sections"])
+        reference, opened = self._open_reference(given["identifier"], "get_item", call)
+        wanted = ItemQuery(sections=sections, list_offset=given["list_offset"], list_limit=given["list_limit"])
+        read = _as_reading(lambda: opened.archive.read_record(reference, wanted))
+        archive = type(opened.archive)
+        item = replace(read.item, source=reference.source, source_name=archive.name, attribution=opened.attribution())
+        return _fitted_item(item, read.list_total, given, sections, ItemAnswer(
+            record=item, item={}, id_read_as=reference.read_as, sections_returned=sections,
+            sections_omitted=tuple(section for section in SECTIONS if section not in sections),
+            fields_not_read_from_this_archive=archive.unread_fields, notes=read.notes), opened.retrieved_at)
+
+    def _read_text(self, given: dict[str, Any], call: Call) -> Answer:
+        reference, opened = self._open_reference(given["identifier"], "read_text", call)
+        page, match = given.get("page"), given.get("match")
+        if page is not None and reference.page is not None and page != reference.page:
+            raise InvalidInput(f"The identifier names page {reference.page}, and page is {page}.", hint="Leave page out, or give the record's identifier.")
+        page = reference.page if page is None else page
+        if page is None and match is None:
+            raise InvalidInput("read_text needs a page or a match.",
+                               hint="Give page to read one page, or match to search inside the record.")
+        notes = (capital(reference.read_as) + ".",) if reference.read_as else ()
+        if page is None:
+            found = _as_reading(lambda: opened.archive.search_record(reference, match or "", given["max_passages"]))
+            answer = replace(_described(found.page, reference, opened), passages=found.passages, match_count=found.match_count,
+                             notes=(*notes, *found.page.notes, *found.notes))
+            return _fitted_passages(answer)
+        read = _as_reading(lambda: opened.archive.read_page(reference, page))
+        answer = replace(_described(read, reference, opened), notes=(*notes, *read.notes))
+        return _fitted_passages(_passages_of(answer, read, match, given)) if match is not None else _fitted_text(answer, read, given)
+
+
+def _list(values: Sequence[Any] | None) -> list[Any] | None:
+    return None if values is None else list(values)
+
+
+def _query(given: Mapping[str, Any]) -> Query:
+    """The arguments of a search as the archives read them."""
+    bounds = {name: given[name] for name in ("year_from", "year_to", "date_from", "date_to") if name in given}
+    low = bounds.get("date_from") or (f"{bounds['year_from']:04d}" if "year_from" in bounds else None)
+    high = bounds.get("date_to") or (f"{bounds['year_to']:04d}" if "year_to" in bounds else None)
+    return Query(words=given.get("query", "").strip(), rows=given["limit"], page=given["page"],
+                 fields={name: given[name].strip() for name in FIELDS if name in given}, media_type=given.get("media_type"),
+                 date_from=low, date_to=high, bound_names=tuple(bounds), sort=given.get("sort", "relevance"),
+                 facets=given.get("facets", False), availability=given.get("availability", False),
+                 native=given.get("native_query", False), publication=given.get("publication"))
+
+
+def _job(work: Callable[[Archive], Page], opened: Opened) -> Callable[[], Page]:
+    return lambda: work(opened.archive)
+
+
+def _rows(pages: Mapping[str, Page]) -> list[Any]:
+    return [replace(row, source=key) for key, page in pages.items() for row in page.records]
+
+
+def _list_report(archive: type[Archive], opened: Opened, outcome: Page | SourceError) -> Report:
+    if isinstance(outcome, SourceError):
+        return report_asked(archive, opened, outcome)
+    return replace(report_asked(archive, opened, None), count=len(outcome.records), reported_total=outcome.total, more=outcome.more,
+                   skipped=outcome.skipped or None)
+
+
+def _as_reading(work: Callable[[], Any]) -> Any:
+    """A record being read: whatever fails here failed while reading."""
+    try:
+        return work()
+    except SourceError as error:
+        error.stage = error.stage or "read"
+        raise
+
+
+# ---- one record, cut to its windows ----------------------------------------------------------------------------------
+
+def _fitted_item(item: Item, list_total: int | None, given: Mapping[str, Any], sections: tuple[str, ...], answer: ItemAnswer,
+                 retrieved_at: str) -> ItemAnswer:
+    """The record in the windows asked, or in the largest ones that fit: lists give way first, then prose, then copies."""
+    from .citations import citation
+
+    if "citation" in sections:
+        item = replace(item, citation=citation(item, retrieved_on=retrieved_at[:10]))
+
+    def made(list_limit: int, text_chars: int, copies: int) -> ItemAnswer:
+        return _windowed_item(item, list_total, given, sections, answer, list_limit, text_chars, copies)
+
+    entries = max(len(item.editions), len(item.pages), len(item.subjects), len(item.contributors), len(item.context))
+    entries, chars, copies = entries or 1, given["max_text_chars"], given["max_copies"]
+    if not fitting.fits("get_item", made(entries, chars, copies)):
+        entries = fitting.largest(1, entries, lambda size: fitting.fits("get_item", made(size, chars, copies)))
+    if not fitting.fits("get_item", made(entries, chars, copies)):
+        chars = fitting.largest(200, chars, lambda size: fitting.fits("get_item", made(entries, size, copies)))
+    if not fitting.fits("get_item", made(entries, chars, copies)):
+        copies = fitting.largest(1, copies, lambda size: fitting.fits("get_item", made(entries, chars, size)))
+    return made(entries, chars, copies)
+
+
+def _windowed_item(item: Item, list_total: int | None, given: Mapping[str, Any], sections: tuple[str, ...], answer: ItemAnswer,
+                   list_limit: int, text_chars: int, max_copies: int) -> ItemAnswer:
+    """Only the sections asked; an empty one stands as an empty list or null, so that it reads as nothing stated."""
+    notes = list(answer.notes)
+    prose, text_window = windows.cut(item.description or "", given["text_offset"], text_chars)
+    if item.description and given["text_offset"] >= len(item.description):
+        notes.append(f"The prose of this record ends at character {len(item.description)}; text_offset lies past its end.")
+    cut_item = replace(item, description=prose or None, copies=item.copies[:max_copies], editions=item.editions[:list_limit],
+                       pages=item.pages[:list_limit], subjects=item.subjects[:list_limit], contributors=item.contributors[:list_limit],
+                       context=item.context[:list_limit])
+    wire = to_dict(cut_item)
+    for section in SECTIONS:
+        for name in _FIELDS_OF_SECTION.get(section, (section,)):
+            if section not in sections:
+                wire.pop(name, None)
+        if section in sections and section != "citation":
+            wire.setdefault(section, None if section == "description" else [])
+    for name in ("subjects", "contributors", "context"):
+        left_out = len(getattr(item, name)) - len(getattr(cut_item, name))
+        if name in sections and left_out:
+            notes.append(f"{left_out} more {name} were left out to keep the answer short.")
+    listed = item.editions if "editions" in sections else item.pages if "pages" in sections else None
+    list_window = None
+    if listed is not None and list_total is not None:
+        end = given["list_offset"] + min(len(listed), list_limit)
+        list_window = ListWindow(offset=given["list_offset"], returned=min(len(listed), list_limit), total=list_total,
+                                 next_offset=end if listed and end < list_total else None)
+        if not listed and given["list_offset"]:
+            notes.append(f"The list has {list_total} entries; list_offset lies past its end.")
+    shown_window = text_window if "description" in sections and item.description else None
+    return replace(answer, item=wire, text_window=shown_window, list_window=list_window, notes=tuple(dict.fromkeys(notes)))
+
+
+def _described(page: PageText, reference: Reference, opened: Opened) -> TextAnswer:
+    """What is said of a page whatever was asked of it."""
+    return TextAnswer(identifier=page.identifier, source=reference.source, title=page.title, published_on=page.published_on,
+                      publication=page.publication, places=page.places, edition=page.edition, page_number=page.page_number,
+                      page_number_is=page.page_number_is, printed_page=page.printed_page, page_count=page.page_count,
+                      ocr_available=page.ocr_available, text_refused=page.text_refused, source_url=page.source_url,
+                      image_url=page.image_url, previous_page=page.previous_page, next_page=page.next_page,
+                      item_identifier=page.item_identifier, rights=page.rights, attribution=opened.attribution())
+
+
+def _passages_of(answer: TextAnswer, read: PageText, match: str, given: Mapping[str, Any]) -> TextAnswer:
+    """The passages around a match in a page that was read."""
+    from .contract import Passage
+
+    found = windows.find(read.text or "", match, given["max_passages"])
+    notes = list(answer.notes)
+    if read.text and not found.occurrences:
+        notes.append("The words do not stand in the text of this page as it was read by machine; scanned text can be misread.")
+    if found.occurrences > found.shown:
+        notes.append(f"{found.occurrences - found.shown} of {found.occurrences} occurrences lie outside these passages; raise max_passages for more.")
+    passages = tuple(Passage(page_number=read.page_number, text=text, source_url=read.source_url) for text in found.passages)
+    return replace(answer, passages=passages, match_count=found.occurrences if read.text is not None else None, notes=tuple(notes))
+
+
+def _fitted_passages(answer: TextAnswer) -> TextAnswer:
+    """As many passages as fit; those left out are counted."""
+    if fitting.fits("read_text", answer) or not answer.passages:
+        return answer
+    every = answer.passages
+
+    def made(count: int) -> TextAnswer:
+        note = f"The answer was too long: {len(every) - count} passages were left out; max_passages {count} fits."
+        return replace(answer, passages=every[:count], notes=(*answer.notes, note))
+
+    return made(fitting.largest(0, len(every), lambda count: fitting.fits("read_text", made(count))))
+
+
+def _fitted_text(answer: TextAnswer, read: PageText, given: Mapping[str, Any]) -> TextAnswer:
+    """A page's text in the window asked, or in the largest one that fits."""
+    text = read.text
+    if text is None:
+        return answer
+
+    def made(chars: int) -> TextAnswer:
+        part, text_window = windows.cut(text, given["text_offset"], chars)
+        past = text and given["text_offset"] >= len(text)
+        notes = (*answer.notes, f"The text ends at character {len(text)}; text_offset lies past its end.") if past else answer.notes
+        return replace(answer, text=part, text_window=text_window, notes=notes)
+
+    chars = given["max_text_chars"]
+    if not fitting.fits("read_text", made(chars)):
+        chars = fitting.largest(200, chars, lambda size: fitting.fits("read_text", made(size)))
+    return made(chars)

@@ -1,0 +1,107 @@
+"""Keeping a whole result inside what hosts take: text block and structured content together at most 60,000 bytes.
+
+Excerpts are shortened first, then the last rows of each archive in turn go; text, prose and lists are cut to the window that
+fits, where `next_offset` resumes. Whatever was cut is said, with the value that fits.
+"""
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from .answers import Answer, CollectionsAnswer, HeadingsAnswer, InsideAnswer, ItemsAnswer, Report
+from .remarks import MAX_NOTES
+from .render import render
+from .text import fold, window, words
+
+RESULT_LIMIT_BYTES = 60_000  # DESIGN 4, "Size": what hosts take, about 25,000 tokens
+_EXCERPT_STEPS = ((1200, 5), (800, 3), (500, 2), (300, 2), (200, 1), (120, 1), (80, 1))  # characters, excerpts a match
+
+A = TypeVar("A", bound=Answer)
+
+
+def result_bytes(tool: str, payload: dict[str, Any]) -> int:
+    """The bytes of the text block and the structured content, as UTF-8 before any \\u escape."""
+    text = render(tool, payload).encode("utf-8", "replace")
+    return len(text) + len(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+
+
+def fits(tool: str, answer: Answer) -> bool:
+    return result_bytes(tool, answer.to_dict()) <= RESULT_LIMIT_BYTES
+
+
+def fit_search(tool: str, answer: A) -> A:
+    """A list answer inside the limit. Rows are counted off evenly: the answer keeps at most so many of each archive."""
+    shortest: Any = answer
+    if isinstance(answer, InsideAnswer) and not fits(tool, answer):
+        for shortest in _shorter_excerpts(answer):
+            if fits(tool, shortest):
+                break
+    kept: A = shortest if fits(tool, shortest) else _fewer_rows(tool, shortest)
+    return kept
+
+
+def _shorter_excerpts(answer: InsideAnswer) -> Iterator[InsideAnswer]:
+    for chars, count in _EXCERPT_STEPS:
+        hits = tuple(replace(hit, excerpts=tuple(_shortened(text, hit.found_by_query, chars) for text in hit.excerpts[:count]))
+                     for hit in answer.hits)
+        kinds = {kind: sum(len(hit.excerpts) for hit in hits if hit.excerpt_kind == kind) for kind in answer.excerpt_kinds}
+        note = (f"The answer was too long: excerpts were cut to {chars} characters, at most {count} a match; "
+                "ask with a smaller limit for longer ones.")
+        yield replace(answer, hits=hits, excerpt_kinds=kinds, notes=_with_note(answer.notes, note, instead_of="The answer was too long: excerpts"))
+
+
+def _shortened(excerpt: str, wording: str, chars: int) -> str:
+    wanted = {fold(word) for word in words(wording)}
+    at = next((excerpt.find(word) for word in words(excerpt) if fold(word) in wanted), 0)
+    return window(excerpt, max(at, 0), chars)
+
+
+def _fewer_rows(tool: str, answer: Any) -> Any:
+    """The largest number of rows an archive that fits, found by halving."""
+    rows_name = {InsideAnswer: "hits", ItemsAnswer: "items", HeadingsAnswer: "headings", CollectionsAnswer: "collections"}[type(answer)]
+    rows = getattr(answer, rows_name)
+    low, high = 0, max((sum(row.source == report.source for row in rows) for report in answer.per_source), default=0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(tool, _cut_rows(answer, rows_name, middle)) else (low, middle - 1)
+    return _cut_rows(answer, rows_name, low)
+
+
+def _cut_rows(answer: Any, rows_name: str, limit: int) -> Any:
+    rows = getattr(answer, rows_name)
+    seen: dict[str, int] = {}
+    kept = []
+    for row in rows:
+        seen[row.source] = seen.get(row.source, 0) + 1
+        if seen[row.source] <= limit:
+            kept.append(row)
+    note = (f"The answer was too long: {len(rows) - len(kept)} rows were left out, the last of each archive; limit {limit} fits, "
+            "and page goes on from there.")
+    changes: dict[str, Any] = {rows_name: tuple(kept), "notes": _with_note(answer.notes, note),
+                               "per_source": tuple(_recounted(report, seen, limit) for report in answer.per_source)}
+    if isinstance(answer, InsideAnswer):
+        changes["hit_count"] = len(kept)
+        changes["excerpt_kinds"] = {kind: sum(len(hit.excerpts) for hit in kept if hit.excerpt_kind == kind) for kind in answer.excerpt_kinds}
+    if isinstance(answer, ItemsAnswer):
+        changes["item_count"] = len(kept)
+    return replace(answer, **changes)
+
+
+def _recounted(report: Report, seen: dict[str, int], limit: int) -> Report:
+    return replace(report, count=limit, more=True) if seen.get(report.source, 0) > limit else report
+
+
+def _with_note(notes: Sequence[str], note: str, *, instead_of: str | None = None) -> tuple[str, ...]:
+    kept = [told for told in notes if instead_of is None or not told.startswith(instead_of)]
+    kept = kept if len(kept) < MAX_NOTES else [*kept[:MAX_NOTES - 2], " ".join(kept[MAX_NOTES - 2:])]
+    return (*kept, note)
+
+
+def largest(low: int, high: int, good: Callable[[int], bool]) -> int:
+    """The largest number from `low` to `high` for which `good` holds, when it holds up to some number; `low` unasked."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if good(middle) else (low, middle - 1)
+    return low

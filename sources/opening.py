@@ -1,0 +1,48 @@
+"""Making an archive ready for one call: its adapter, or a stand-in reader, with the transport of that call behind it."""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .contract import Archive, Call
+from .settings import Settings
+from .transport import CallTransport, Transport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """An archive during one call. `asker` remembers what was sent for it and when the answers were first fetched."""
+
+    archive: Archive
+    asker: CallTransport
+    stand_in: bool
+
+    def sent(self) -> int:
+        """A number that grows whenever something was asked, of the archive or of the cache."""
+        return len(self.asker.replies) + self.asker.requests_sent
+
+    def others_waiting(self) -> bool:
+        return not self.stand_in and self.asker.others_waiting()
+
+    @property
+    def retrieved_at(self) -> str:
+        """When the earliest answer used here was first fetched; now, when none was."""
+        return self.asker.retrieved_at or datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def attribution(self) -> str:
+        return self.archive.attribution(self.retrieved_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """Opens archives for calls. `readers` holds stand-ins by archive key, used in place of the adapter."""
+
+    settings: Settings
+    transport: Transport
+    readers: Mapping[str, Archive]
+
+    def open(self, archive: type[Archive], call: Call) -> Opened:
+        asker = self.transport.for_call(call, archive.key)
+        stand_in = self.readers.get(archive.key)
+        return Opened(archive=stand_in or archive(asker), asker=asker, stand_in=stand_in is not None)

@@ -1,0 +1,157 @@
+"""What may be asked, and what is refused before any request."""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sources.arguments import SCHEMAS, TOOLS, check, schema_file, tool_schemas
+from sources.errors import InvalidInput
+from sources.registry import ARCHIVES
+from sources.settings import Settings
+
+
+def refused(tool: str, arguments: dict[str, Any]) -> InvalidInput:
+    with pytest.raises(InvalidInput) as caught:
+        check(tool, arguments, ARCHIVES)
+    return caught.value
+
+
+def test_defaults_are_filled_in() -> None:
+    given = check("search_inside", {"query": "a wet fog"}, ARCHIVES)
+
+    assert given == {"query": "a wet fog", "limit": 3, "page": 1, "max_excerpt_chars": 300, "max_excerpts_per_match": 2,
+                     "fan_out": True, "facets": False}
+
+
+@pytest.mark.parametrize(("came", "read"), [
+    ({"limit": "5"}, {"limit": 5}), ({"limit": 5.0}, {"limit": 5}), ({"fan_out": "false"}, {"fan_out": False}),
+    ({"sources": "loc"}, {"sources": ["loc"]}), ({"sources": '["loc", "archive"]'}, {"sources": ["loc", "archive"]}),
+    ({"language": None}, {}),
+])
+def test_an_argument_that_came_as_text_is_read_where_nothing_is_lost(came: dict[str, Any], read: dict[str, Any]) -> None:
+    given = check("search_inside", {"query": "fog", **came}, ARCHIVES)
+
+    assert {name: given[name] for name in came if name in given} == read
+
+
+@pytest.mark.parametrize("came", [{"limit": "5.5"}, {"limit": "five"}, {"limit": True}, {"fan_out": "maybe"}, {"fan_out": 1}, {"sources": "[loc"},
+                                  {"limit": "١٢"}, {"limit": 5.5}, {"sources": [1]}])
+def test_an_argument_that_would_lose_something_is_refused(came: dict[str, Any]) -> None:
+    error = refused("search_inside", {"query": "fog", **came})
+
+    assert error.code == "invalid_input"
+    assert error.message.startswith(f"search_inside.{next(iter(came))}")
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_declared_one() -> None:
+    error = refused("search_items", {"query": "fog", "creater": "x"})
+
+    assert error.message == "search_items takes no argument 'creater'. Did you mean 'creator'?"
+
+
+def test_an_unknown_archive_among_good_ones_refuses_the_call() -> None:
+    error = refused("search_inside", {"query": "fog", "sources": ["loc", "galica"]})
+
+    assert error.message == ("search_inside.sources.1 is \"galica\"; wanted: one of archive, loc, bnf, openlibrary, gallica. "
+                             "Did you mean 'gallica'?")
+
+
+@pytest.mark.parametrize(("tool", "arguments", "told"), [
+    ("search_inside", {}, "search_inside needs the argument 'query'."),
+    ("search_inside", {"query": "x" * 301}, "at most 300 characters"),
+    ("search_inside", {"query": "fog", "limit": 0}, "1 or more"),
+    ("search_inside", {"query": "fog", "limit": 26}, "at most 25"),
+    ("search_inside", {"query": "fog", "sources": []}, "at least one entry, or no sources at all"),
+    ("search_inside", {"query": "fog", "sources": ["loc", "loc"]}, "a list that names each entry once"),
+    ("search_inside", {"query": "fog", "date_from": "1900/01"}, "a date written YYYY, YYYY-MM or YYYY-MM-DD"),
+    ("search_inside", {"query": "fog", "date_from": "1901-02-29"}, "a date the calendar does not have"),
+    ("search_inside", {"query": "  "}, "holds no word"),
+    ("search_items", {"query": "fog", "sort": "newst"}, "Did you mean 'newest'?"),
+    ("search_items", {}, "needs something to search on"),
+    ("search_items", {"query": " "}, "needs something to search on"),
+    ("search_items", {"title": '""'}, "search_items.title holds no word."),
+    ("search_items", {"query": "fog", "year_from": 1900, "date_to": "1901"}, "state the same bound twice"),
+    ("search_items", {"query": "a:b", "native_query": True}, "exactly one archive"),
+    ("search_items", {"query": "a:b", "native_query": True, "sources": ["loc", "archive"]}, "exactly one archive"),
+    ("search_items", {"query": "a:b", "native_query": True, "sources": ["archive"], "title": "x"}, "title cannot stand beside native_query"),
+    ("search_items", {"title": "b", "native_query": True, "sources": ["archive"]}, "title cannot stand beside native_query"),
+])
+def test_bad_input_is_refused_naming_the_field_and_the_mend(tool: str, arguments: dict[str, Any], told: str) -> None:
+    error = refused(tool, arguments)
+
+    assert told in error.message
+    assert error.hint
+
+
+@pytest.mark.parametrize(("low", "high"), [("1901", "1900"), ("1900-05", "1900-04"), ("1900-05-02", "1900-05-01"), ("1901-01", "1900")])
+def test_a_backwards_range_is_refused(low: str, high: str) -> None:
+    """DESIGN 5, rule 13."""
+    assert "names no time" in refused("search_inside", {"query": "fog", "date_from": low, "date_to": high}).message
+
+
+def test_a_backwards_range_of_years_is_refused() -> None:
+    """DESIGN 5, rule 13."""
+    assert "names no time" in refused("search_items", {"query": "fog", "year_from": 1901, "year_to": 1900}).message
+
+
+@pytest.mark.parametrize(("low", "high"), [("1900", "1900-05"), ("1900-05", "1900"), ("1900", "1900"), ("1899-12-31", "1900")])
+def test_a_range_of_mixed_precision_that_overlaps_is_taken(low: str, high: str) -> None:
+    assert check("search_inside", {"query": "fog", "date_from": low, "date_to": high}, ARCHIVES)["date_from"] == low
+
+
+def test_a_search_on_fields_alone_is_taken() -> None:
+    assert check("search_items", {"isbn": "9780140328721"}, ARCHIVES)["isbn"] == "9780140328721"
+
+
+def test_every_tool_has_its_two_files_and_no_other_is_offered() -> None:
+    assert list(tool_schemas(Settings())) == list(TOOLS)
+
+
+def test_the_setting_limits_the_tools_offered() -> None:
+    assert list(tool_schemas(Settings(tools=("get_item",)))) == ["get_item"]
+
+
+def test_the_two_enumerations_come_from_the_registry() -> None:
+    offered = tool_schemas(Settings())["search_items"]["inputSchema"]["properties"]
+
+    assert offered["sources"]["items"]["enum"] == [archive.key for archive in ARCHIVES]
+    assert set(offered["media_type"]["enum"]) == {kind for archive in ARCHIVES for kind in archive.media_types}
+    assert schema_file("search_items.input")["properties"]["media_type"]["enum"] == []
+
+
+def walk(schema: Any, path: str = "") -> Any:
+    yield path, schema
+    if isinstance(schema, dict):
+        for name, part in schema.items():
+            yield from walk(part, f"{path}/{name}")
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_array_at_any_depth_says_what_its_items_are(tool: str) -> None:
+    offered = tool_schemas(Settings())[tool]
+    arrays = [path for side in ("inputSchema", "outputSchema") for path, part in walk(offered[side])
+              if isinstance(part, dict) and part.get("type") == "array" and "items" not in part]
+
+    assert arrays == []
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_schema_is_one_that_every_host_takes(tool: str) -> None:
+    """Root an object, no combinators or references, every property an object, a short description."""
+    offered = tool_schemas(Settings())[tool]
+
+    for side in ("inputSchema", "outputSchema"):
+        assert offered[side]["type"] == "object"
+        assert not {"anyOf", "oneOf", "allOf", "$ref", "$schema"} & {step for path, _ in walk(offered[side]) for step in path.split("/")}
+    assert offered["inputSchema"]["additionalProperties"] is False
+    assert all(isinstance(rule, dict) for rule in offered["inputSchema"]["properties"].values())
+    assert 0 < len(offered["description"]) <= 350
+
+
+def test_what_a_model_reads_of_the_tools_stays_small() -> None:
+    """Names, descriptions and input schemas at most 10,000 bytes."""
+    read = [{"name": name, "description": tool["description"], "inputSchema": tool["inputSchema"]} for name, tool in tool_schemas(Settings()).items()]
+
+    assert len(json.dumps(read, separators=(",", ":"), ensure_ascii=False).encode()) <= 10_000

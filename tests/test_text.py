@@ -1,0 +1,56 @@
+"""Reading fields of any shape."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sources import text
+
+
+@pytest.mark.parametrize(("value", "read"), [
+    ("a  b\n", ("a b",)), (["a", None, ["b"], 3], ("a", "b", "3")), (None, ()), ("", ()), (True, ()), ({"k": "v"}, ()), (1851, ("1851",)),
+])
+def test_a_field_is_text_list_number_null_or_absent_and_reads_the_same(value: Any, read: tuple[str, ...]) -> None:
+    assert text.strings(value) == read
+
+
+@pytest.mark.parametrize(("value", "read"), [(3, 3), ("3", 3), (3.0, 3), (3.5, None), (True, None), ("x", None), (["7"], 7), ("9" * 30, None)])
+def test_a_count_is_read_only_where_it_is_one(value: Any, read: int | None) -> None:
+    assert text.integer(value) == read
+
+
+@pytest.mark.parametrize(("date", "year"), [
+    ("1862", 1862), ("1883-04", 1883), ("1882-07-29", 1882), ("[1851]", 1851), ("184?-1963", None), ("19??", None), ("18uu", None),
+    ("1911??gai-20", None), ("[s.d.]", None), ("1897-191.", 1897), ("4th cent.", None), ("18..", None), ("186.", None), ("0000", None),
+    ("18511", None), (None, None), ("1281", 1281), ("1990?", None),
+])
+def test_a_year_is_read_only_beyond_doubt(date: str | None, year: int | None) -> None:
+    assert text.year_of(date) == year
+
+
+def test_markup_becomes_plain_text_with_its_line_ends() -> None:
+    html = "<p>One &amp; <b>two</b><br>three</p><script>alert(1)</script><!-- no -->a < b &lt;i&gt;"
+
+    assert text.plain(html) == "One & two\nthree\na < b <i>"
+
+
+@pytest.mark.parametrize(("body", "wording", "found"), [
+    ("The White Whale", "white whale", True), ("The Whitest Whale", "white whale", False), ("Wal et baleine", "BALEINE", True),
+    ("Zoé", "zoe", True), ("anything", "", False),
+])
+def test_a_text_holds_a_wording_only_when_every_word_stands_in_it_whole(body: str, wording: str, found: bool) -> None:
+    assert (text.first_match(body, wording) is not None) is found
+
+
+def test_a_window_is_cut_at_blanks_around_the_match_and_says_what_is_missing() -> None:
+    body = "alpha " * 30 + "whale " + "omega " * 30
+
+    cut = text.window(body, body.index("whale"), 60)
+
+    assert "whale" in cut and cut.startswith("…alpha") and cut.endswith("omega…")
+    assert len(cut) <= 60
+
+
+def test_lone_surrogates_become_the_replacement_character() -> None:
+    assert text.scalar_text("a\ud800b\U0001f40b") == "a\ufffdb\U0001f40b"
