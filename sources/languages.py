@@ -195,6 +195,7 @@ zul zu - Zulu
 _ROWS = tuple(tuple(line.split(" ", 3)) for line in _TABLE.strip().splitlines())
 _MARC_OF = {code: row[0] for row in _ROWS for code in row[:3] if code != "-"}
 _NAME_OF = {row[0]: row[3] for row in _ROWS}
+LANGUAGES = tuple(_NAME_OF.items())  # MARC code and English name, in the order of the codes
 
 
 def marc_code(code: str) -> str:

@@ -1,0 +1,870 @@
+"""mcp-books: one question to several great libraries at once, over the Model Context Protocol on stdin and stdout.
+
+The only file that knows the protocol; it knows no archive. It reads from top to bottom: what a message may be, what the
+sources are asked, the server (a message in, a message out, no input or output of its own), then the connection that moves
+bytes and runs calls, and the command.
+
+Two eras of the protocol are answered by one process, each request by its own content: the handshake revisions, where
+`initialize` settles one revision for the connection, and the stateless one, where every request names it in `_meta`.
+Nothing heavy is imported before the first tools/list is answered, since hosts start servers often and wait for that list.
+
+Source: the Model Context Protocol specification, revisions 2024-11-05 to 2026-07-28 (pages basic, server and changelog).
+"""
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+TYPE_CHECKING = False  # the name type checkers look for; importing typing for it would cost a tenth of the start
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from sources.calls import Call
+    from sources.client import BooksClient
+    from sources.errors import SourceError
+    from sources.settings import Settings
+
+__all__ = ["BooksClient", "__version__", "main"]
+__version__ = "1.0.0"
+NAME = "mcp-books"
+
+
+def __getattr__(name: str) -> Any:
+    """`from mcp_books import BooksClient` works without loading it for hosts, which never ask for it by name."""
+    if name == "BooksClient":
+        from sources.client import BooksClient
+        return BooksClient
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# ---- what a message may be -----------------------------------------------------------------------------------------
+
+HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+STATELESS_REVISION = "2026-07-28"
+SUPPORTED = (STATELESS_REVISION, *reversed(HANDSHAKE_REVISIONS))  # newest first
+ANNOTATIONS_SINCE = COMPLETIONS_SINCE = PROGRESS_MESSAGE_SINCE = BATCHES_ONLY_IN = "2025-03-26"
+TITLES_SINCE = STRUCTURED_SINCE = "2025-06-18"
+ERROR_ID_OPTIONAL_SINCE = "2025-11-25"  # before it, an error whose id could not be read has no valid form: null, as JSON-RPC says
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+RESOURCE_NOT_FOUND = -32002  # handshake revisions only; the stateless one says INVALID_PARAMS
+UNSUPPORTED_VERSION = -32022
+ARCHIVE_DID_NOT_ANSWER = -31000  # ours: outside the range that JSON-RPC reserves
+
+META = "io.modelcontextprotocol/"
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of the protocol
+LINE_LIMIT_BYTES = 4 << 20  # the longest honest request, a report section, stays under 100 KB
+LIST_LIFETIME_MS = 3_600_000  # the lists never change while the process lives
+SHOWN_CHARS = 80  # how much of a caller's unreadable value an error repeats
+
+
+class ProtocolError(Exception):
+    """A request that the protocol refuses; becomes the error member of a reply."""
+
+    def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request, its envelope checked: an id that can be echoed, a method this revision has, params that are an object."""
+
+    id: str | int
+    method: str
+    params: Mapping[str, Any]
+    revision: str
+
+    @property
+    def stateless(self) -> bool:
+        return self.revision == STATELESS_REVISION
+
+    @property
+    def progress_token(self) -> str | int | None:
+        meta = self.params.get("_meta") or {}
+        token = meta.get("progressToken")
+        return token if is_id(token) else None
+
+
+def is_id(value: Any) -> bool:
+    """Ids and progress tokens are texts or whole numbers; to Python a truth value is a number, to JSON it is not."""
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def decode(line: bytes) -> Any:
+    """One line as a JSON value. Raises ProtocolError for what is no JSON, no UTF-8, or beyond what can be held."""
+    try:
+        return json.loads(line.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
+    except (ValueError, RecursionError) as exc:  # ValueError: no JSON, no UTF-8, or a number of thousands of digits
+        raise ProtocolError(PARSE_ERROR, "Parse error: the line is not one JSON message in UTF-8.") from exc
+
+
+def _refuse_number(text: str) -> float:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if number - number == 0 else _refuse_number(text)
+
+
+def encode(message: Any) -> bytes:
+    """One message as one line. ASCII only: no line reader splits it, and a lone surrogate in an echoed id cannot fail."""
+    return json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def success(request: Request, result: Mapping[str, Any]) -> dict[str, Any]:
+    if request.stateless:
+        result = {"resultType": "complete", **result, "_meta": {META + "serverInfo": {"name": NAME, "version": __version__}}}
+    return {"jsonrpc": "2.0", "id": request.id, "result": result}
+
+
+def failure(error: ProtocolError, **id_member: str | int | None) -> dict[str, Any]:
+    """An error reply; `id=` is given by whoever could read one, or must send null."""
+    body: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return {"jsonrpc": "2.0", **id_member, "error": body}
+
+
+# ---- what the sources are asked ------------------------------------------------------------------------------------
+
+class Books:
+    """Everything this file wants from `sources`, each part loaded when it is first needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._lock = threading.Lock()
+        self._client: BooksClient | None = None
+        self._tools: Mapping[str, Mapping[str, Any]] = {}
+
+    def tools(self) -> Mapping[str, Mapping[str, Any]]:
+        """The tools offered, in order: title, description, inputSchema, outputSchema."""
+        if not self._tools:
+            from sources.arguments import tool_schemas
+            self._tools = tool_schemas(self.settings)
+        return self._tools
+
+    def instructions(self) -> str:
+        from sources.registry import instructions
+        return instructions(self.settings)
+
+    def new_call(self, tell: Callable[[str], None] | None) -> Call:
+        from sources.calls import Call
+        return Call(self.settings.call_budget_ms / 1000, tell=tell)
+
+    def ask(self, tool: str, arguments: Mapping[str, Any], call: Call | None) -> dict[str, Any]:
+        """A tool's structured content. Raises SourceError when the question was refused or nothing came, Cancelled when taken back."""
+        return self.client().ask(tool, arguments, call or self.new_call(None)).to_dict()
+
+    def show(self, tool: str, payload: Mapping[str, Any]) -> str:
+        """Structured content as the text block."""
+        from sources.render import render
+        return render(tool, payload)
+
+    def explain(self, error: SourceError) -> str:
+        from sources.render import render_error
+        return render_error(error)
+
+    def client(self) -> BooksClient:
+        from sources.client import BooksClient
+        with self._lock:
+            if self._client is None:
+                self._client = BooksClient(settings=self.settings, version=__version__)
+            return self._client
+
+    def warm(self) -> None:
+        """Load what the first call will need."""
+        for name in ("lxml.etree", "jsonschema", "requests", "sources.render"):
+            __import__(name)
+        self.client()
+
+
+# ---- the server: a message in, a message out ------------------------------------------------------------------------
+
+class Server:
+    """Answers messages. The one thing it keeps between them is the revision that a handshake settled."""
+
+    def __init__(self, books: Books) -> None:
+        self.books = books
+        self.agreed: str | None = None  # the revision of the handshake, once there was one
+
+    def answer(self, message: Any, call: Call | None = None) -> dict[str, Any] | None:
+        """The reply to one message that is no batch; None where none is due."""
+        admitted = self.admit(message)
+        return self.reply(admitted, call) if isinstance(admitted, Request) else admitted
+
+    def admit(self, message: Any, *, revision_due: str | None = None) -> Request | dict[str, Any] | None:
+        """The request in a message; or its refusal; or None for a notification, or a response that nobody asked for.
+
+        `revision_due` is the revision of the batch the message came in.
+        """
+        if isinstance(message, dict) and "method" not in message and ("result" in message or "error" in message):
+            return None
+        id_member = self.id_member(message)
+        try:
+            method = _checked_method(message)
+            if "id" not in message:
+                return None
+            if not is_id(message["id"]):
+                raise ProtocolError(INVALID_REQUEST, "Invalid request: an id is a string or a whole number.")
+            params = _checked_params(message)
+            revision = self._revision(method, params)
+            if revision_due and (revision != revision_due or method == "initialize"):
+                raise ProtocolError(INVALID_REQUEST, f"Invalid request: {method[:SHOWN_CHARS]!r} does not belong in this batch.")
+            known = METHODS.get(method)
+            if known is None or revision not in known.revisions:
+                raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method[:SHOWN_CHARS]!r}.")
+        except ProtocolError as error:
+            return failure(error, **id_member)
+        return Request(id=message["id"], method=method, params=params, revision=revision)
+
+    def id_member(self, message: Any) -> dict[str, str | int | None]:
+        """How an error names the message it answers: its id; else null where the revision wants the member, else nothing."""
+        if isinstance(message, dict):
+            if is_id(message.get("id")):
+                return {"id": message["id"]}
+            params = message.get("params")
+            meta = params.get("_meta") if isinstance(params, dict) else None
+            if isinstance(meta, dict) and META + "protocolVersion" in meta:
+                return {}
+        return {} if self.agreed is None or self.agreed >= ERROR_ID_OPTIONAL_SINCE else {"id": None}
+
+    def _revision(self, method: str, params: Mapping[str, Any]) -> str:
+        """The revision a request is to be answered in, by its own content; see the module's docstring."""
+        meta = params.get("_meta") or {}
+        if method == "initialize":
+            return self.agreed or HANDSHAKE_REVISIONS[-1]
+        if META + "protocolVersion" in meta:
+            _check_stateless(meta)
+            return STATELESS_REVISION
+        if self.agreed is not None:
+            return self.agreed
+        if method == "ping":
+            return HANDSHAKE_REVISIONS[-1]
+        raise ProtocolError(INVALID_PARAMS, f"Begin with initialize, or name the revision in params._meta[\"{META}protocolVersion\"].")
+
+    def reply(self, request: Request, call: Call | None = None) -> dict[str, Any] | None:
+        """The reply to one request; None when its caller took it back. No exception leaves here."""
+        from sources.errors import Cancelled
+        try:
+            return success(request, METHODS[request.method].handler(self, request, call))
+        except ProtocolError as error:
+            return failure(error, id=request.id)
+        except Cancelled:
+            return None
+        except Exception:
+            log_traceback(self.books.settings)
+            return failure(ProtocolError(INTERNAL_ERROR, "Internal error: a fault in this server, not in the request."), id=request.id)
+
+    def busy(self, request: Request) -> dict[str, Any]:
+        """The reply to a call too many: a result marked as an error, so that a model waits and asks again."""
+        from sources.errors import RateLimited
+        text = self.books.explain(RateLimited(f"This server is answering {CALLS_AT_ONCE} calls already; nothing was asked.",
+                                              hint="Wait for one of them to end, then ask again.", retry_after_s=BUSY_RETRY_S))
+        if request.method == "tools/call":
+            return success(request, {"content": [_text(text)], "isError": True})
+        return failure(ProtocolError(ARCHIVE_DID_NOT_ANSWER, text), id=request.id)
+
+    # -- opening
+
+    def initialize(self, request: Request, call: Call | None) -> dict[str, Any]:
+        asked = request.params.get("protocolVersion")
+        if not isinstance(asked, str):
+            raise ProtocolError(INVALID_PARAMS, "initialize needs params.protocolVersion, a string.")
+        self.agreed = asked if asked in HANDSHAKE_REVISIONS else HANDSHAKE_REVISIONS[-1]
+        identity = {"name": NAME, "version": __version__}
+        if self.agreed >= TITLES_SINCE:
+            identity["title"] = "Books"
+        return {"protocolVersion": self.agreed, "capabilities": _capabilities(self.agreed), "serverInfo": identity,
+                "instructions": self.books.instructions()}
+
+    def discover(self, request: Request, call: Call | None) -> dict[str, Any]:
+        return {"supportedVersions": [STATELESS_REVISION], "capabilities": _capabilities(STATELESS_REVISION),
+                "instructions": self.books.instructions(), **_lifetime(request)}
+
+    def ping(self, request: Request, call: Call | None) -> dict[str, Any]:
+        return {}
+
+    # -- tools
+
+    def tools_list(self, request: Request, call: Call | None) -> dict[str, Any]:
+        _refuse_cursor(request)
+        tools = [_tool(name, tool, request.revision) for name, tool in self.books.tools().items()]
+        return {"tools": tools, **_lifetime(request)}
+
+    def tools_call(self, request: Request, call: Call | None) -> dict[str, Any]:
+        """Bad arguments and archives that fail are results marked as errors, so that a model can read them and go on."""
+        name = _text_param(request.params, "name")
+        arguments = _object_param(request.params, "arguments")
+        if name not in self.books.tools():
+            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name[:SHOWN_CHARS]!r}.")
+        from sources.errors import SourceError
+        try:
+            payload = self.books.ask(name, arguments, call)
+        except SourceError as error:
+            return {"content": [_text(self.books.explain(error))], "isError": True}
+        result = {"content": [_text(self.books.show(name, payload))]}
+        return {**result, "structuredContent": payload} if request.revision >= STRUCTURED_SINCE else result
+
+    # -- resources
+
+    def resources_list(self, request: Request, call: Call | None) -> dict[str, Any]:
+        _refuse_cursor(request)
+        return {"resources": [_titled(ARCHIVES_RESOURCE, request)], **_lifetime(request)}
+
+    def resource_templates_list(self, request: Request, call: Call | None) -> dict[str, Any]:
+        _refuse_cursor(request)
+        offered = [_titled(ITEM_TEMPLATE, request)] if "get_item" in self.books.tools() else []
+        return {"resourceTemplates": offered, **_lifetime(request)}
+
+    def resources_read(self, request: Request, call: Call | None) -> dict[str, Any]:
+        uri = _text_param(request.params, "uri")
+        if uri == ARCHIVES_RESOURCE["uri"]:
+            status = json.dumps(self.books.client().status(), ensure_ascii=False, indent=1)
+            return {"contents": [{"uri": uri, "mimeType": "application/json", "text": status}], **_lifetime(request, 0, "private")}
+        if not uri.startswith(ITEM_PREFIX) or uri == ITEM_PREFIX or "get_item" not in self.books.tools():
+            raise _no_resource(request, uri, "Resource not found.")
+        text = self._read_item(request, uri, call)
+        return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}],
+                **_lifetime(request, self.books.settings.cache_ttl_ms)}
+
+    def _read_item(self, request: Request, uri: str, call: Call | None) -> str:
+        from urllib.parse import unquote
+
+        from sources.errors import InvalidInput, RecordNotFound, SourceError
+        try:
+            return self.books.show("get_item", self.books.ask("get_item", {"identifier": unquote(uri[len(ITEM_PREFIX):])}, call))
+        except RecordNotFound as error:
+            raise _no_resource(request, uri, self.books.explain(error)) from error
+        except InvalidInput as error:
+            raise ProtocolError(INVALID_PARAMS, self.books.explain(error), {"uri": uri}) from error
+        except SourceError as error:
+            data = {"uri": uri, "code": error.code, "retry_after_s": error.retry_after_s}
+            raise ProtocolError(ARCHIVE_DID_NOT_ANSWER, self.books.explain(error), data) from error
+
+    # -- prompts and completion
+
+    def prompts_list(self, request: Request, call: Call | None) -> dict[str, Any]:
+        _refuse_cursor(request)
+        return {"prompts": [_prompt(prompt, request) for prompt in self._prompts().values()], **_lifetime(request)}
+
+    def prompts_get(self, request: Request, call: Call | None) -> dict[str, Any]:
+        from sources.errors import InvalidInput
+        from sources.prompts import compose
+        prompt = self._prompt_named(_text_param(request.params, "name"))
+        given = _object_param(request.params, "arguments")
+        if not all(isinstance(value, str) for value in given.values()):
+            raise ProtocolError(INVALID_PARAMS, "The arguments of a prompt are strings.")
+        try:
+            text = compose(prompt, given)
+        except InvalidInput as error:
+            raise ProtocolError(INVALID_PARAMS, error.message) from error
+        return {"description": prompt.description, "messages": [{"role": "user", "content": _text(text)}]}
+
+    def _prompts(self) -> dict[str, Any]:
+        from sources.prompts import PROMPTS
+        tools = self.books.tools()
+        return {prompt.name: prompt for prompt in PROMPTS if all(tool in tools for tool in prompt.tools)}
+
+    def _prompt_named(self, name: str) -> Any:
+        prompt = self._prompts().get(name)
+        if prompt is None:
+            raise ProtocolError(INVALID_PARAMS, f"Unknown prompt: {name[:SHOWN_CHARS]!r}.")
+        return prompt
+
+    def complete(self, request: Request, call: Call | None) -> dict[str, Any]:
+        from sources.prompts import completions
+        from sources.registry import ARCHIVES
+        reference = _object_param(request.params, "ref")
+        argument = _object_param(request.params, "argument")
+        name, typed = _text_param(argument, "name"), _text_param(argument, "value")
+        if name not in self._arguments_of(reference):
+            raise ProtocolError(INVALID_PARAMS, f"Unknown argument: {name[:SHOWN_CHARS]!r}.")
+        values = completions(name, typed, ARCHIVES)
+        return {"completion": {"values": list(values[:100]), "total": len(values), "hasMore": len(values) > 100}}
+
+    def _arguments_of(self, reference: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names a completion may be asked for, of a prompt or of the template."""
+        if reference.get("type") == "ref/prompt":
+            return tuple(argument.name for argument in self._prompt_named(_text_param(reference, "name")).arguments)
+        if reference.get("type") == "ref/resource" and _text_param(reference, "uri") == ITEM_TEMPLATE["uriTemplate"]:
+            return ("identifier",)
+        raise ProtocolError(INVALID_PARAMS, "params.ref names no prompt and no resource template of this server.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """One row of the table below. `asks` says that it may wait for an archive, so that it runs off the reader."""
+
+    handler: Callable[[Server, Request, Call | None], dict[str, Any]]
+    revisions: tuple[str, ...] = SUPPORTED
+    asks: bool = False
+
+
+METHODS = {
+    "initialize": Method(handler=Server.initialize, revisions=HANDSHAKE_REVISIONS),
+    "ping": Method(handler=Server.ping, revisions=HANDSHAKE_REVISIONS),
+    "server/discover": Method(handler=Server.discover, revisions=(STATELESS_REVISION,)),
+    "tools/list": Method(handler=Server.tools_list),
+    "tools/call": Method(handler=Server.tools_call, asks=True),
+    "resources/list": Method(handler=Server.resources_list),
+    "resources/templates/list": Method(handler=Server.resource_templates_list),
+    "resources/read": Method(handler=Server.resources_read, asks=True),
+    "prompts/list": Method(handler=Server.prompts_list),
+    "prompts/get": Method(handler=Server.prompts_get),
+    "completion/complete": Method(handler=Server.complete),
+}
+
+ITEM_PREFIX = "books://item/"
+ITEM_TEMPLATE = {"uriTemplate": ITEM_PREFIX + "{+identifier}", "name": "item", "title": "One record",
+                 "description": "A record by its identifier, as get_item reads it.", "mimeType": "text/plain"}
+ARCHIVES_RESOURCE = {"uri": "books://archives", "name": "archives", "title": "The archives and their state",
+                     "description": "What each archive answers, its pace, and what last failed.", "mimeType": "application/json"}
+HINTS = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": True}
+
+
+# Checks of an envelope, each raising ProtocolError, and the parts of results that differ by revision.
+
+def _checked_method(message: Any) -> str:
+    if isinstance(message, list):
+        raise ProtocolError(INVALID_REQUEST, f"Invalid request: only revision {BATCHES_ONLY_IN} has batches.")
+    if not isinstance(message, dict):
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is a JSON object.")
+    if message.get("jsonrpc") != "2.0":
+        raise ProtocolError(INVALID_REQUEST, 'Invalid request: "jsonrpc" must be "2.0".')
+    method = message.get("method")
+    if not isinstance(method, str):
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: it names no method.")
+    return method
+
+
+def _checked_params(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    params = _object_param(message, "params")
+    _object_param(params, "_meta")
+    return params
+
+
+def _check_stateless(meta: Mapping[str, Any]) -> None:
+    """What the stateless revision wants in `_meta`, in the order it is to be checked."""
+    asked = meta[META + "protocolVersion"]
+    if not isinstance(asked, str):
+        raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}protocolVersion\"] must be a string.")
+    if asked != STATELESS_REVISION:
+        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", {"supported": list(SUPPORTED), "requested": asked})
+    if not isinstance(meta.get(META + "clientCapabilities"), dict):
+        raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}clientCapabilities\"] must be an object; it may be empty.")
+    if meta.get(META + "logLevel") not in (None, *LOG_LEVELS):
+        raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}logLevel\"] must be one of {', '.join(LOG_LEVELS)}.")
+
+
+def _object_param(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A member that is an object; absent and null both read as an empty one."""
+    value = params.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params: {name} must be an object.")
+    return value or {}
+
+
+def _text_param(params: Mapping[str, Any], name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params: {name} must be a string.")
+    return value
+
+
+def _refuse_cursor(request: Request) -> None:
+    """Every list is one page, so no cursor was ever handed out."""
+    if request.params.get("cursor") is not None:
+        raise ProtocolError(INVALID_PARAMS, "Invalid params: unknown cursor; this list has one page.")
+
+
+def _capabilities(revision: str) -> dict[str, Any]:
+    """The lists are fixed and nothing can be subscribed to, so no capability has a member."""
+    capabilities: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
+    return {**capabilities, "completions": {}} if revision >= COMPLETIONS_SINCE else capabilities
+
+
+def _lifetime(request: Request, ttl_ms: int = LIST_LIFETIME_MS, scope: str = "public") -> dict[str, Any]:
+    """How long a client of the stateless revision may keep a result; the others have no such members."""
+    return {"ttlMs": ttl_ms, "cacheScope": scope} if request.stateless else {}
+
+
+def _tool(name: str, tool: Mapping[str, Any], revision: str) -> dict[str, Any]:
+    listed = {"name": name, "description": tool["description"], "inputSchema": tool["inputSchema"]}
+    if revision >= ANNOTATIONS_SINCE:
+        listed["annotations"] = {"title": tool["title"], **HINTS}
+    if revision >= TITLES_SINCE:
+        listed |= {"title": tool["title"], "outputSchema": tool["outputSchema"]}
+    return listed
+
+
+def _titled(entry: Mapping[str, Any], request: Request) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != "title" or request.revision >= TITLES_SINCE}
+
+
+def _prompt(prompt: Any, request: Request) -> dict[str, Any]:
+    arguments = [{"name": entry.name, "description": entry.description, "required": entry.required} for entry in prompt.arguments]
+    entry = {"name": prompt.name, "title": prompt.title, "description": prompt.description, "arguments": arguments}
+    return _titled(entry, request)
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _no_resource(request: Request, uri: str, message: str) -> ProtocolError:
+    return ProtocolError(INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND, message, {"uri": uri})
+
+
+# ---- the connection: bytes, threads, one line a message -------------------------------------------------------------
+
+CALLS_AT_ONCE = 32  # each holds a thread; what an archive is asked at once is bounded far below this by its own lane
+BUSY_RETRY_S = 10.0  # about what a call takes when it has to wait for an archive's spacing
+PROGRESS_PAUSE_S = 0.5  # at most two notices a second for one call
+GRACE_S = 1.0  # what running calls are given once the input has ended; hosts wait 2 s before they send signals
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Running:
+    """One request whose answer is not written yet. `over` is set, under the writing lock, by the reply or by a cancellation."""
+
+    request: Request
+    call: Call | None = None
+    over: bool = False
+    told: int = 0
+    told_at: float = field(default=float("-inf"))
+
+
+class Connection:
+    """One host: reads its lines, answers the quick ones at once, runs the others on threads of their own, writes the replies."""
+
+    def __init__(self, server: Server, write: Callable[[bytes], None], *, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.server = server
+        self.idle = threading.Event()
+        self.idle.set()
+        self._write = write
+        self._monotonic = monotonic
+        self._writing = threading.RLock()  # held for one whole message, and while deciding whether it may still be sent
+        self._counting = threading.Lock()  # guards `_running`; never held while writing
+        self._running: set[Running] = set()
+        self._warmed = False
+
+    def receive(self, line: bytes | None) -> None:
+        """Take one line; None stands for one that was over the limit."""
+        try:
+            if line is None:
+                raise ProtocolError(INVALID_REQUEST, f"Invalid request: a message is at most {LINE_LIMIT_BYTES} bytes.")
+            if not line.strip(b" \t\r\n"):
+                return
+            message = decode(line)
+        except ProtocolError as error:
+            self._send(failure(error, **self.server.id_member(None)))
+            return
+        if isinstance(message, list) and self.server.agreed == BATCHES_ONLY_IN:
+            self._receive_batch(message)
+        else:
+            self._receive_one(message, self._send)
+
+    def _receive_batch(self, messages: list[Any]) -> None:
+        if not messages:
+            self._send(failure(ProtocolError(INVALID_REQUEST, "Invalid request: an empty batch."), **self.server.id_member(None)))
+            return
+        batch = Batch(len(messages), self._send)
+        for message in messages:
+            self._receive_one(message, batch.add, revision_due=BATCHES_ONLY_IN)
+
+    def _receive_one(self, message: Any, deliver: Callable[[Any], None], *, revision_due: str | None = None) -> None:
+        """Answer one message by handing `deliver` its reply, or None, exactly once."""
+        admitted = self.server.admit(message, revision_due=revision_due)
+        if not isinstance(admitted, Request):
+            if admitted is None and message.get("method") == "notifications/cancelled":
+                self._cancel(message.get("params"))
+            deliver(admitted)
+        elif METHODS[admitted.method].asks:
+            self._start(admitted, deliver)
+        else:
+            deliver(self.server.reply(admitted))
+            if admitted.method == "tools/list" and not self._warmed:
+                self._warmed = True
+                threading.Thread(target=self._warm, name="warm", daemon=True).start()
+
+    def _warm(self) -> None:
+        try:
+            self.server.books.warm()
+        except Exception:  # the call that needs it will meet the same fault and report it
+            log_traceback(self.server.books.settings)
+
+    # -- calls
+
+    def _start(self, request: Request, deliver: Callable[[Any], None]) -> None:
+        running = Running(request=request)
+        with self._counting:
+            room = len(self._running) < CALLS_AT_ONCE
+            if room:
+                self._running.add(running)
+                self.idle.clear()
+        try:
+            if room:
+                running.call = self.server.books.new_call(lambda message: self._tell(running, message))
+                threading.Thread(target=self._run, args=(running, deliver), name=request.method, daemon=True).start()
+        except RuntimeError:  # the system has no thread left
+            self._forget(running)
+            room = False
+        if not room:
+            deliver(self.server.busy(request))
+
+    def _run(self, running: Running, deliver: Callable[[Any], None]) -> None:
+        try:
+            reply = self.server.reply(running.request, running.call)
+            with self._writing:
+                reply, running.over = (None if running.over else reply), True
+                deliver(reply)
+        finally:
+            self._forget(running)
+
+    def _forget(self, running: Running) -> None:
+        with self._counting:
+            self._running.discard(running)
+            if not self._running:
+                self.idle.set()
+
+    def _cancel(self, params: Any) -> None:
+        """Stop the work for an id. An id that is unknown or answered, or a malformed notice, is nothing to speak of."""
+        wanted = params.get("requestId") if isinstance(params, dict) else None
+        if not is_id(wanted):
+            return
+        with self._counting:
+            meant = [running for running in self._running if running.request.id == wanted]
+        for running in meant:
+            self._stop(running)
+
+    def _stop(self, running: Running) -> None:
+        with self._writing:
+            running.over = True
+        if running.call is not None:
+            running.call.cancel()
+
+    def _tell(self, running: Running, message: str) -> None:
+        """Report progress where the caller gave a token: a rising count, at most two a second, nothing once it is over."""
+        token = running.request.progress_token
+        if token is None:
+            return
+        with self._writing:
+            now = self._monotonic()
+            if running.over or now - running.told_at < PROGRESS_PAUSE_S:
+                return
+            running.told, running.told_at = running.told + 1, now
+            params = {"progressToken": token, "progress": running.told}
+            if running.request.revision >= PROGRESS_MESSAGE_SINCE:
+                params["message"] = message
+            self._send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+
+    def finish(self) -> None:
+        """The input has ended: let running calls answer for a moment, then stop them."""
+        self.idle.wait(GRACE_S)
+        with self._counting:
+            left = list(self._running)
+        for running in left:
+            if running.call is not None:
+                running.call.cancel()
+
+    # -- writing
+
+    def _send(self, message: Any) -> None:
+        if message is None:
+            return
+        try:
+            line = encode(message)
+        except (ValueError, TypeError, RecursionError):  # a value that JSON cannot hold came out of a tool
+            log_traceback(self.server.books.settings)
+            line = encode(failure(ProtocolError(INTERNAL_ERROR, "Internal error: the answer could not be written."), id=message["id"]))
+        with self._writing:
+            self._write(line)
+
+
+class Batch:
+    """Gathers the replies to a batch; sends them in one array once all are in, or nothing when none is due."""
+
+    def __init__(self, awaited: int, send: Callable[[Any], None]) -> None:
+        self._awaited, self._send = awaited, send
+        self._replies: list[Any] = []
+        self._lock = threading.Lock()
+
+    def add(self, reply: Any) -> None:
+        with self._lock:
+            self._awaited -= 1
+            if reply is not None:
+                self._replies.append(reply)
+            whole = self._awaited == 0
+        if whole:
+            self._send(self._replies or None)
+
+
+# ---- standard input, output and error --------------------------------------------------------------------------------
+
+CHUNK_BYTES = 1 << 16
+JOURNAL_LIMIT_BYTES = 1 << 18  # what may wait for a reader of stderr; beyond it lines are dropped, never waited for
+JOURNAL_GRACE_S = 0.2  # what the last lines are given at the end
+
+
+def read_lines(read: Callable[[], bytes]) -> Iterator[bytes | None]:
+    """The lines that `read` delivers in chunks, split at LF alone; None for one over the limit, of which nothing is kept.
+
+    A byte order mark before the first line is dropped; a last line without LF counts as one.
+    """
+    held, too_long, first = bytearray(), False, True
+    chunk = read()
+    while chunk:
+        parts = chunk.split(b"\n")
+        for part in parts[:-1]:
+            held += part
+            whole = None if too_long or len(held) > LINE_LIMIT_BYTES else bytes(held)
+            yield whole.removeprefix(b"\xef\xbb\xbf") if whole and first else whole
+            held, too_long, first = bytearray(), False, False
+        held += parts[-1]
+        if len(held) > LINE_LIMIT_BYTES:
+            held, too_long = bytearray(), True
+        chunk = read()
+    if held or too_long:
+        yield None if too_long else bytes(held).removeprefix(b"\xef\xbb\xbf" if first else b"")
+
+
+class Journal(io.TextIOBase):
+    """A standard error that never makes its writer wait: a thread of its own writes what a bounded queue holds."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lines: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        line = text.encode("utf-8", "backslashreplace")
+        with self._changed:
+            if self._waiting_bytes + len(line) <= JOURNAL_LIMIT_BYTES:
+                self._lines.append(line)
+                self._waiting_bytes += len(line)
+                self._changed.notify_all()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._pass_on, name="journal", daemon=True)
+                self._thread.start()
+        return len(text)
+
+    def _pass_on(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines)
+                line = self._lines.popleft()
+            try:
+                write_all(self._fd, line)
+            except OSError:
+                pass  # nobody holds the other end
+            with self._changed:
+                self._waiting_bytes -= len(line)
+                self._changed.notify_all()
+
+    def drain(self) -> None:
+        """Give the last lines a moment to be taken."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting_bytes, JOURNAL_GRACE_S)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """One write, unless the system takes only a part of it."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest):]
+
+
+def log_traceback(settings: Settings) -> None:
+    if settings.log_level != "silent":
+        import traceback
+        traceback.print_exc()
+
+
+def claim_stdout() -> int:
+    """Keep standard output for the protocol: the descriptor to write to, while 1 and `print` lead to standard error.
+
+    A descriptor that the host left closed is opened on nothing, so that no other file can come to stand in its place.
+    """
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, this one
+    protocol = os.dup(1)
+    os.dup2(2, 1)
+    if sys.platform != "win32":
+        os.set_blocking(0, True)
+        os.set_blocking(protocol, True)
+    return protocol
+
+
+def serve() -> None:
+    """Answer the host on standard input until it ends or standard output breaks; does not return."""
+    protocol = claim_stdout()
+    journal = Journal(2)
+    sys.stdout = sys.stderr = journal
+
+    def leave(code: int) -> None:
+        journal.drain()
+        os._exit(code)  # no thread, however busy, holds the process
+
+    def write(line: bytes) -> None:
+        try:
+            write_all(protocol, line)
+        except OSError:  # the host is gone
+            leave(0)
+
+    def read() -> bytes:
+        try:
+            return os.read(0, CHUNK_BYTES)
+        except OSError:
+            return b""
+
+    try:
+        if os.isatty(0):
+            journal.write(f"{NAME} reads protocol messages from a host on standard input; {NAME} --help lists its commands.\n")
+        connection = Connection(Server(Books(_settings(journal))), write)
+        for line in read_lines(read):
+            connection.receive(line)
+        connection.finish()
+    except KeyboardInterrupt:
+        leave(130)
+    leave(0)
+
+
+def _settings(journal: Journal) -> Settings:
+    from sources.arguments import TOOLS
+    from sources.registry import ARCHIVES
+    from sources.settings import read_settings
+    return read_settings(os.environ, warn=lambda line: print(line, file=journal), known_tools=TOOLS,
+                         known_sources=tuple(archive.key for archive in ARCHIVES))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command: no argument is the server, anything else a command of the shell."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments == ["--version"]:
+        print(f"{NAME} {__version__}")
+        return 0
+    if not arguments:
+        serve()
+    from sources.shell import main as run_command
+    return run_command(arguments, environ=os.environ, stdout=sys.stdout, stderr=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
