@@ -1,0 +1,538 @@
+"""The text block of each answer, made from its structured content alone: short prose that stands without the JSON.
+
+Every line at the margin begins with one of `inert.LABELS` and a colon, with a row's number, with "- " or, for page text, with
+"> "; what an archive or a caller wrote passes through `inert`, so it can begin no such line. An excerpt stands in curly
+quotation marks, of which it keeps none itself.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from .contract import to_dict
+from .errors import SourceError
+from .inert import inert, visible
+from .text import first_match, window, words
+
+Told = Mapping[str, Any]  # one object of the structured content
+Lines = list[str]
+
+TITLE_CHARS = 160  # a title page can fill a screen; the structured content has it whole
+NAME_CHARS = 100
+SUMMARY_CHARS = 300
+EXCERPTS_CHARS = 2000  # of all rows together, shared evenly: the structured content has every excerpt whole
+EXCERPT_CHARS = 160  # of one row at least, however many rows there are
+INDENT = "   "
+SCANNED = "scanned text as a machine read it, quoted; words can be wrong."
+
+
+def render(tool: str, payload: Told) -> str:
+    """The text block of a tool's answer. `payload` is its structured content; a key may be absent."""
+    return "\n".join(_TOOLS[tool](payload))
+
+
+def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
+    """An error in words: its code, what happened, what to do, when to ask again, and each archive's own reason."""
+    lines = [f"Error: {error.code}. {_said(error.message)}", f"Hint: {_said(error.hint)}"]
+    if error.retry_after_s is not None:
+        lines.append(f"Retry: in about {_span(error.retry_after_s)}.")
+    told = [to_dict(report) for report in reports or getattr(error, "reports", ())]
+    return "\n".join(lines + _not_answered(told) + _notes({"notes": getattr(error, "notes", ())}))
+
+
+# ---- the two searches --------------------------------------------------------------------------------------------------
+
+def _search_inside(payload: Told) -> Lines:
+    kinds = payload.get("excerpt_kinds", {})
+    counted = (f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
+               f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them")
+    head = [f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'match', 'matches')}; excerpts: {counted}.",
+            f"Excerpts: {SCANNED}"]
+    room = max(EXCERPT_CHARS, EXCERPTS_CHARS // max(1, len(payload.get("hits", ()))))
+    return _search(payload, head, "hits", lambda hit, query: _hit(hit, query, room))
+
+
+def _search_items(payload: Told) -> Lines:
+    head = [f"Catalogue search: {_asked(payload)}: {_count(payload.get('item_count', 0), 'row')}."]
+    return _search(payload, head, "items", _row)
+
+
+def _search(payload: Told, head: Lines, rows: str, told: Callable[[Told, str], Lines]) -> Lines:
+    """Both searches: what was asked, who did not answer, the rows, what they mean, how to go on, the credit."""
+    reports, found = payload.get("per_source", ()), payload.get(rows, ())
+    shown = [line for number, row in enumerate(found, 1) for line in _numbered(number, told(row, payload.get("query") or ""))]
+    notes = _notes(payload)
+    body = shown + notes if found else notes
+    order = [f"Order: {_said(payload['order'])}"] if len(found) > 1 and payload.get("order") else []
+    if any(row.get("identifier_provisional") for row in found):
+        body.append("Identifier: one marked provisional can still be replaced by its archive.")
+    return (head + _not_answered(reports) + body + order + _facets(payload, reports) + _answered(reports)
+            + _wordings(reports) + _more(payload, reports) + _credit(reports))
+
+
+def _asked(payload: Told) -> str:
+    query = payload.get("query")
+    return (_quoted(query) if query else "by fields alone") + f", page {payload.get('page', 1)}"
+
+
+def _hit(hit: Told, query: str, room: int) -> Lines:
+    document = _with("file", hit.get("matched_file")) if hit.get("inside_container") is not False else None
+    bundle = "inside a bundle" if hit.get("inside_container") else None
+    publication = hit.get("publication") if (hit.get("publication") or "") not in (hit.get("title") or "") else None
+    placed = _where(hit, _page(hit), _with("of", hit.get("published_on")), _with("in", publication), document, bundle)
+    return [_heading(hit), placed, _said(hit["source_url"]), *_excerpts(hit, room), *_found_by(hit, query)]
+
+
+def _row(row: Told, query: str) -> Lines:
+    return [_heading(row), _where(row, row.get("media_type"), *_standing(row)), _said(row["source_url"]), *_particulars(row),
+            *_found_by(row, query)]
+
+
+def _heading(row: Told) -> str:
+    """Title, creator and year of a row, in one line; what an archive does not state is left out, a missing title is said."""
+    creator = f" — {inert(row['creator'], limit=NAME_CHARS)}" if row.get("creator") else ""
+    date = inert(row["date"], limit=NAME_CHARS).removesuffix("T00:00:00Z") if row.get("date") else None
+    dates = [str(row["year"])] if row.get("year") is not None and str(row["year"]) not in (date or "") else []
+    dates += [date] if date else []
+    return _title(row) + creator + (f" ({', '.join(dates)})" if dates else "")
+
+
+def _where(row: Told, *further: str | None) -> str:
+    """A row's identifier and archive, then what else places it."""
+    identifier = row.get("identifier")
+    named = _said(identifier) if identifier else "no identifier to read by; open the address"
+    if row.get("identifier_provisional"):
+        named += " (provisional)"
+    return _joined(named, row.get("source_name") or row.get("source"), *further)
+
+
+def _page(row: Told) -> str | None:
+    if row.get("page_number") is None:
+        return None
+    printed = f" (printed page {row['printed_page']})" if row.get("printed_page") else ""
+    return _said(f"{row.get('page_number_is') or 'page'} {row['page_number']}{printed}")
+
+
+def _standing(row: Told) -> list[str | None]:
+    """Where a thing is and whether it can be read, in the archive's own words."""
+    about = _either(row.get("is_item"), None, "a page about it, no record")
+    return [_with("at", row.get("location")), _either(row.get("online"), "online", "not online"), about,
+            _with("e-book access", row.get("ebook_access"))]
+
+
+def _particulars(row: Told) -> Lines:
+    """The rest that a row may state, in one line."""
+    counted = [_count(row[key], noun) for key, noun in (("edition_count", "edition"), ("downloads", "download")) if key in row]
+    rating = row.get("rating")
+    if rating:
+        counted.append(f"rated {_said(rating.get('average'))} by {_said(rating.get('count'))}")
+    for key, label in (("availability", "availability"), ("matching_edition", "matching edition")):
+        if row.get(key):
+            counted.append(f"{label}: {_object(row[key])}")
+    if row.get("matching_edition_count") is not None:
+        counted.append(_count(row["matching_edition_count"], "matching edition"))
+    for key, label in (("languages", "in"), ("publishers", "by"), ("subjects", "on"), ("author_identifiers", "author")):
+        if row.get(key):
+            counted.append(f"{label} {_listed(row[key], 3)}")
+    return ["; ".join(counted)] if counted else []
+
+
+def _excerpts(hit: Told, room: int) -> Lines:
+    """What a row's excerpts are, and as much of them as there is room for, cut around the words that were found."""
+    found = hit.get("excerpts", ())
+    if not found or not hit.get("excerpt_kind"):
+        return ["no text came with this match"]
+    is_passage = hit["excerpt_kind"] == "passage"
+    shown: list[str] = []
+    for text in found:
+        if room >= EXCERPT_CHARS // 2:
+            at = _found_at(text, hit.get("found_by_query", "")) if is_passage else 0
+            shown.append(_quoted(window(text, at, room)))
+            room -= len(text)
+    rest = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    return [("passage: " if is_passage else "page opening, not the match: ") + " ".join(shown) + rest]
+
+
+def _found_at(text: str, wording: str) -> int:
+    """Where the wording's words begin in an excerpt: the first of all of them, else the longest, else the start."""
+    longest = max(words(wording), key=len, default="")
+    return first_match(text, wording) or first_match(text, longest) or 0
+
+
+def _found_by(row: Told, query: str) -> Lines:
+    wording = row.get("found_by_query", query)
+    return [f"found by {_quoted(wording)}"] if wording != query and wording else []
+
+
+def _facets(payload: Told, reports: Sequence[Told]) -> Lines:
+    names = {report["source"]: report["name"] for report in reports}
+    return [f"Facets: {_said(names.get(facet['source'], facet['source']))}, {_said(facet['field'])}, counting "
+            f"{_said(facet['counts_what'])}: "
+            + ("; ".join(f"{_said(entry['value'])} {entry['count']:,}" for entry in facet["values"]) or "no value") + "."
+            for facet in payload.get("facets", ())]
+
+
+def _more(payload: Told, reports: Sequence[Told]) -> Lines:
+    further = [report["name"] for report in reports if report.get("more")]
+    page = payload.get("page", 1) + 1
+    how = f"ask again with page {page}" if page <= 100 else "narrow the question, for page 100 is the last"
+    return [f"More: {_said(', '.join(further))}: {how}."] if further else []
+
+
+# ---- what each archive did -----------------------------------------------------------------------------------------------
+
+def _not_answered(reports: Sequence[Told]) -> Lines:
+    """Who failed, with the moment and the reason, and who was not asked, with the reason; first when nobody was asked."""
+    nobody = ["Nothing asked: none of the archives in scope can take this question."]
+    lines = nobody if reports and all(report["status"] == "absent" for report in reports) else []
+    for report in reports:
+        if report["status"] == "failed":
+            error = report.get("error", {})
+            wait = error.get("retry_after_s")
+            lines.append(f"Failed: {_said(report['name'])}, during the {report.get('stage', 'search')}: {error.get('code', '')}. "
+                         f"{_said(error.get('message', ''))} {_said(error.get('hint', ''))}"
+                         + (f" Ask again in about {_span(wait)}." if wait is not None else ""))
+        elif report["status"] == "absent":
+            lines.append(f"Absent: {_said(report['name'])}: {_said(report.get('absent_because', ''))}")
+    return lines
+
+
+def _answered(reports: Sequence[Told]) -> Lines:
+    """One line for each archive that answered: how much, of what, read how, narrowed how."""
+    return [f"Answered: {_said(report['name'])}, " + "; ".join(_said(part) for part in _account(report) if part) + "."
+            for report in reports if report["status"] == "answered"]
+
+
+def _account(report: Told) -> list[str | None]:
+    """What one archive read and did, in the order a reader needs it; the keys that describe it stand there once for all rows."""
+    means = f" ({report['reported_total_means']})" if report.get("reported_total_means") else ""
+    total = f" of {report['reported_total']:,}{means}" if report.get("reported_total") is not None else ""
+    held = "from the record kept" if report.get("replayed") else "from the cache" if report.get("cached") else None
+    if held and report.get("retrieved_at"):
+        held += f", of {report['retrieved_at'][:10]}"
+    return [_count(report.get("count", 0), "row") + total, _with("unreadable and dropped:", report.get("skipped")),
+            _with("asked as", report.get("media_type_asked")), _with("reads", report.get("corpus")),
+            _either(report.get("publishes_page_number"), "gives page numbers", "gives no page number"),
+            _with("searches", report.get("searches_on")), _with("a row is", report.get("row_describes")),
+            _either(report.get("requires_every_word"), "every word must occur", "a row may hold only some of the words"),
+            _with("a year is", report.get("year_means")), _with("ordered on", report.get("ordered_on")),
+            *(f"{sent['filter']} sent as {sent['as']}" for sent in report.get("filters_sent", ())),
+            *(f"{left['filter']} not applied, {left['because'].rstrip('.')}" for left in report.get("filters_dropped", ())), held]
+
+
+def _wordings(reports: Sequence[Told]) -> Lines:
+    """Every wording that was sent or withheld, archive by archive; silent where the words as given were all."""
+    return [f"Wordings: {_said(report['name'])}: " + "; ".join(map(_wording, report["queries"])) + "."
+            for report in reports if len(report.get("queries", ())) > 1]
+
+
+def _wording(entry: Told) -> str:
+    if entry.get("error"):
+        outcome = f"failed, {entry['error']}"
+    elif not entry["ran"]:
+        outcome = "withheld, " + _said(entry.get("not_run_because", "")).rstrip(".")
+    else:
+        outcome = f"{_count(entry.get('count', 0), 'row')}, {entry.get('added', 0)} new"
+    return f"{_quoted(entry['query'])} ({_said(entry['derivation'])}): {outcome}"
+
+
+def _credit(reports: Sequence[Told]) -> Lines:
+    credits = dict.fromkeys(_said(report["attribution"]).rstrip(".") for report in reports if report.get("attribution"))
+    return [f"Credit: {' · '.join(credits)}."] if credits else []
+
+
+# ---- one record ----------------------------------------------------------------------------------------------------------
+
+def _get_item(payload: Told) -> Lines:
+    """A record: what it is, its terms, its prose, then the lists asked, each with how to go on."""
+    item = payload["item"]
+    lines = [f"Record: {_heading(item)}", f"Identifier: {_where(item, item.get('media_type'))}"]
+    lines.append(f"Address: {_said(item['source_url'])}")
+    lines += [f"Read as: {_said(payload['id_read_as'])}"] if payload.get("id_read_as") else []
+    lines += [f"Date: the year is {_said(item['year_means'])}."] if item.get("year_means") else []
+    lines += _facts(item, (("Published", ("place", "publisher")), ("Extent", ("extent",)), ("Call number", ("call_number",))))
+    lines += [f"Language: {_listed(item['language'])}."] if item.get("language") else []
+    lines += [f"Numbers: {_numbers(item['standard_numbers'])}."] if item.get("standard_numbers") else []
+    lines += _rights(item) + _description(item, payload) + _subjects(item)
+    lines += _list("Copies", item, "copies", _copy, _beyond(item)) + _list("Context", item, "context", _related)
+    lines += _list("Contributors", item, "contributors", _contributor)
+    lines += _list("Editions", item, "editions", _edition, _onward(payload, "editions"))
+    lines += _list("Pages", item, "pages", _page_entry, _onward(payload, "pages"))
+    lines += _citation(item) + [f"Note: {_said(note)}" for note in item.get("notes", ())] + _notes(payload)
+    lines += _named_list("Not asked for", payload.get("sections_omitted")) + _named_list("Never read here", payload.get(
+        "fields_not_read_from_this_archive"))
+    return lines + ([f"Credit: {_said(item['attribution'])}"] if item.get("attribution") else [])
+
+
+def _rights(told: Told) -> Lines:
+    """The terms, or that none are stated; silence grants nothing."""
+    rights = told.get("rights", {})
+    covers = _said(rights.get("covers", "this record"))
+    stated = " ".join(_said(part) for part in (rights.get("statement"), rights.get("url"), rights.get("note")) if part)
+    silent = "" if rights.get("statement") or rights.get("url") else "nothing is stated, and nothing is granted. "
+    return [f"Rights: of {covers}: {silent}{stated}".rstrip()]
+
+
+def _description(item: Told, payload: Told) -> Lines:
+    prose = item.get("description")
+    if not prose:
+        return ["Description: none stated."] if "description" in payload.get("sections_returned", ()) else []
+    means = f" ({_said(item['description_means'])})" if item.get("description_means") else ""
+    return [f"Description: as the archive words it{means}:", *_page_lines(prose), *_window(payload.get("text_window"))]
+
+
+def _subjects(item: Told) -> Lines:
+    return [f"Subjects: {_listed(item['subjects'])}."] if item.get("subjects") else []
+
+
+def _copy(copy: Told) -> str:
+    size = f"{copy['size_bytes']:,} bytes" if copy.get("size_bytes") is not None else None
+    return _joined(copy["label"], copy.get("format"), size, copy["url"])
+
+
+def _related(entry: Told) -> str:
+    return _joined(entry["kind"], entry["label"], entry.get("identifier"), entry.get("source_url"))
+
+
+def _contributor(entry: Told) -> str:
+    return _joined(entry["name"], entry.get("role"), entry.get("identifier"))
+
+
+def _edition(edition: Told) -> str:
+    published = (edition.get(key) for key in ("date", "place", "publisher"))
+    numbers = _numbers(edition.get("standard_numbers", {}))
+    return _joined(_title(edition), *published, ", ".join(edition.get("language", ())), numbers, edition.get("identifier"),
+                   edition.get("source_url"), _with("digitised at", edition.get("digitised_url")))
+
+
+def _page_entry(page: Told) -> str:
+    held = _either(page.get("text_held"), "text held", "no text held")
+    return _joined(_page(page) or "page not numbered", held, page["source_url"], _with("image at", page.get("image_url")))
+
+
+def _citation(item: Told) -> Lines:
+    """The citation in one line of prose; the forms for programs line by line, quoted."""
+    citation = item.get("citation") or {}
+    lines = [f"Citation: {_said(citation['plain'])}"] if citation.get("plain") else []
+    for key, name in (("bibtex", "BibTeX"), ("ris", "RIS")):
+        if citation.get(key):
+            lines += [f"Citation: as {name}:", *_page_lines(citation[key])]
+    return lines
+
+
+def _beyond(item: Told) -> Lines:
+    """Copies that were not listed: past `max_copies`, or the archive's own bookkeeping."""
+    available, listed = item.get("copies_available"), len(item.get("copies", ()))
+    kept = item.get("generated_entries")
+    unlisted = available - listed if available is not None else 0
+    lines = [f"- {unlisted} more; raise max_copies (at most 100)"] if unlisted > 0 else []
+    return lines + ([f"- {_count(kept, 'bookkeeping file')} of the archive left out"] if kept else [])
+
+
+def _onward(payload: Told, section: str) -> Lines:
+    """How to go on in the one list that `list_window` speaks of."""
+    window = payload.get("list_window")
+    if not window or window["returned"] != len(payload["item"].get(section, ())) or window["next_offset"] is None:
+        return []
+    return [f"- {window['returned']} of {window['total']:,} listed; go on with list_offset {window['next_offset']}"]
+
+
+# ---- one page, passages --------------------------------------------------------------------------------------------------
+
+def _read_text(payload: Told) -> Lines:
+    """A page's text or the passages in it, or which of four reasons there is none; then how to turn the page."""
+    page, of = _page(payload), f" of {payload['page_count']}" if payload.get("page_count") else ""
+    lines = [f"Text: {_title(payload)}" + (f", {page}{of}" if page else ""), f"Identifier: {_where(payload)}"]
+    lines.append(f"Address: {_said(payload['source_url'])}")
+    lines += [f"Image: {_said(payload['image_url'])} (to open; nothing of it was read)"] if payload.get("image_url") else []
+    lines += _facts(payload, (("Published", ("published_on", "publication", "edition")),))
+    lines += [f"Published: places: {_listed(payload['places'])}."] if payload.get("places") else []
+    lines += _passages(payload) if "passages" in payload else _text(payload)
+    lines += _turning(payload) + _rights(payload) + _notes(payload)
+    return lines + ([f"Credit: {_said(payload['attribution'])}"] if payload.get("attribution") else [])
+
+
+def _text(payload: Told) -> Lines:
+    """Text, a blank page, a refusal and an image without text are four different answers."""
+    text = payload.get("text")
+    if payload.get("text_refused"):
+        return [f"Text: held, but refused here: {_said(payload['text_refused'])}"]
+    if text is None:
+        return ["Text: none held; the page is an image only." if payload.get("ocr_available") is False else "Text: none came."]
+    if not text.strip():
+        return ["Text: the page was read and is blank."]
+    return [f"Text: {SCANNED}", *_page_lines(text), *_window(payload.get("text_window"))]
+
+
+def _passages(payload: Told) -> Lines:
+    found, counted = payload["passages"], payload.get("match_count")
+    total = f", {counted:,} counted in all" if counted is not None else ""
+    lines = [f"Passages: {len(found)} shown{total}; {SCANNED}"]
+    lines += [f"Text: held, but refused here: {_said(payload['text_refused'])}"] if payload.get("text_refused") else []
+    kind = _said(payload.get("page_number_is") or "page")
+    for number, passage in enumerate(found, 1):
+        at = f"{kind} {passage['page_number']}" if passage.get("page_number") is not None else "page not stated"
+        lines += _numbered(number, [f"{at} · {_said(passage['source_url'])}", _quoted(passage["text"])])
+    return lines
+
+
+def _turning(payload: Told) -> Lines:
+    turns = [f"{word} page is {payload[key]}" for key, word in (("previous_page", "the previous"), ("next_page", "the next"))
+             if payload.get(key) is not None]
+    record = [f"the record is {_said(payload['item_identifier'])}"] if payload.get("item_identifier") else []
+    return [f"Page: {'; '.join(turns + record)}."] if turns or record else []
+
+
+# ---- headings, collections, reports ---------------------------------------------------------------------------------------
+
+def _search_headings(payload: Told) -> Lines:
+    found, reports = payload["headings"], payload.get("per_source", ())
+    lines = [f"Headings: {len(found)} found."] + _not_answered(reports)
+    for number, heading in enumerate(found, 1):
+        lines += _numbered(number, _authority(heading, reports))
+    return lines + _notes(payload) + _answered(reports) + _credit(reports)
+
+
+def _authority(heading: Told, reports: Sequence[Told]) -> Lines:
+    names = {report["source"]: report["name"] for report in reports}
+    exact = "exact" if heading.get("exact") else _with("matched the variant", heading.get("variant"))
+    use = heading.get("use_with")
+    if use:
+        taken = f"search_items takes it as {_said(use['argument'])} = {_quoted(str(use['value']))}"
+        taken += f", in {_listed(use['sources'])}" if use.get("sources") else ""
+    else:
+        taken = "no argument takes it" + (f": {_said(heading['because'])}" if heading.get("because") else "")
+    archive = names.get(heading["source"], heading["source"])
+    return [inert(heading["label"], limit=TITLE_CHARS),
+            _joined(heading["kind"], archive, exact, heading.get("identifier"), heading.get("uri")), taken]
+
+
+def _browse_collections(payload: Told) -> Lines:
+    found, reports = payload["collections"], payload.get("per_source", ())
+    lines = [f"Collections: {len(found)} found; a slug is what the argument collection takes."] + _not_answered(reports)
+    for number, entry in enumerate(found, 1):
+        size = _count(entry["item_count"], "item") if entry.get("item_count") is not None else None
+        prose = [inert(entry["description"], limit=SUMMARY_CHARS)] if entry.get("description") else []
+        lines += _numbered(number, [_title(entry), _joined(entry["slug"], entry["source"], size, entry["source_url"]), *prose])
+    return lines + _notes(payload) + _answered(reports) + _more({"page": payload.get("page", 1)}, reports) + _credit(reports)
+
+
+def _sequential_report(payload: Told) -> Lines:
+    """Where a report stands and what is due; the finished report comes last, as the caller wrote it."""
+    lines = [f"Report: {_said(payload['report_id'])}", f"Step: {_said(payload['step'])}"]
+    if payload.get("progress"):
+        lines.append(f"Progress: {_object(payload['progress'])}.")
+    for key in ("plan", "sources", "graphics", "sections"):
+        if payload.get(key):
+            lines.append(f"{key.capitalize()}:")
+            lines += [f"- {_object(entry)}" for entry in payload[key]]
+    lines += _notes(payload) + [f"Next step: {_said(payload['next_step'])}"]
+    if payload.get("report"):
+        lines += ["Report: finished; all that follows is the report as its author wrote it.", "", visible(payload["report"])]
+    return lines
+
+
+_TOOLS: dict[str, Callable[[Told], Lines]] = {
+    "search_inside": _search_inside, "search_items": _search_items, "get_item": _get_item, "read_text": _read_text,
+    "search_headings": _search_headings, "browse_collections": _browse_collections, "sequential_report": _sequential_report,
+}
+
+
+# ---- small readings shared by all -----------------------------------------------------------------------------------------
+
+def _said(text: Any) -> str:
+    return inert(str(text))
+
+
+def _quoted(text: str, *, limit: int | None = None) -> str:
+    """What somebody else wrote, between curly marks that it cannot close by itself."""
+    return "“" + inert(text, limit=limit).replace("“", '"').replace("”", '"') + "”"
+
+
+def _page_lines(text: str) -> Lines:
+    """Prose line by line, each line behind "> ", so that its verses and columns stay and none of it stands at the margin."""
+    return [f"> {inert(line)}".rstrip() for line in visible(text).strip("\n").split("\n")]
+
+
+def _numbered(number: int, lines: Lines) -> Lines:
+    return [f"{number}. {lines[0]}", *(INDENT + line for line in lines[1:])]
+
+
+def _list(label: str, item: Told, key: str, told: Callable[[Told], str], after: Lines | None = None) -> Lines:
+    """A list of the record under its label; nothing when it was not asked, and said when it is empty."""
+    if key not in item:
+        return []
+    entries = [f"- {told(entry)}" for entry in item[key]]
+    return [f"{label}:" if entries else f"{label}: none stated.", *entries, *(after or [])]
+
+
+def _facts(told: Told, rows: Sequence[tuple[str, tuple[str, ...]]]) -> Lines:
+    return [f"{label}: {', '.join(values)}." for label, keys in rows if (values := _named(told, *keys))]
+
+
+def _named(told: Told, *keys: str) -> list[str]:
+    return [_said(told[key]) for key in keys if told.get(key)]
+
+
+def _named_list(label: str, names: Sequence[str] | None) -> Lines:
+    return [f"{label}: {_listed(names)}."] if names else []
+
+
+def _listed(values: Sequence[Any], most: int | None = None) -> str:
+    shown = ", ".join(_said(value) for value in values[:most])
+    return shown + (f" and {len(values) - most} more" if most is not None and len(values) > most else "")
+
+
+def _numbers(numbers: Told) -> str:
+    return "; ".join(f"{_said(kind).upper()} {_listed(values)}" for kind, values in numbers.items())
+
+
+def _object(value: Any) -> str:
+    """An object of unfixed keys in words: "status open, copies 2"; a nested one in brackets."""
+    if isinstance(value, Mapping):
+        stated = {key: got for key, got in value.items() if got is not None and got != []}
+        return ", ".join(f"{_said(key).replace('_', ' ')} {_object(got)}" for key, got in stated.items())
+    if isinstance(value, (list, tuple)):
+        return "(" + "; ".join(map(_object, value)) + ")"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else _said(value)
+
+
+def _window(window: Told | None) -> Lines:
+    """Which part of a text was shown, when it was not all of it, and how to go on."""
+    if not window or (not window["offset"] and window["next_offset"] is None):
+        return []
+    start, onward = window["offset"], window["next_offset"]
+    then = f"go on with text_offset {onward}" if onward is not None else "this is the end"
+    return [f"Page: characters {start:,} to {start + window['returned_chars']:,} of {window['total_chars']:,}; {then}."]
+
+
+def _notes(payload: Told) -> Lines:
+    return [f"Note: {_said(note)}" for note in payload.get("notes", ())]
+
+
+def _with(before: str, value: Any) -> str | None:
+    return f"{before} {value}" if value else None
+
+
+def _either(stated: bool | None, yes: str | None, no: str | None) -> str | None:
+    return None if stated is None else yes if stated else no
+
+
+def _joined(*parts: str | None) -> str:
+    """What is known of a thing, in one line."""
+    return " · ".join(_said(part) for part in parts if part)
+
+
+def _title(told: Told) -> str:
+    return inert(told["title"], limit=TITLE_CHARS) if told.get("title") else "(no title stated)"
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _span(seconds: float) -> str:
+    """A wait in the unit a reader thinks in; never rounded down to nothing."""
+    if seconds < 120:
+        return _count(max(1, round(seconds)), "second")
+    return _count(round(seconds / 60), "minute") if seconds < 7200 else f"{seconds / 3600:.1f} hours"
