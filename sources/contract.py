@@ -528,8 +528,9 @@ class Asker(Protocol):
                 check: Check | None = None) -> Reply:
         """The root element, decoded by the document's own declaration; no entities, no network, no recovery."""
 
-    def get_text(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check: Check | None = None) -> Reply:
-        """The body as text: the declared charset, else UTF-8, else Latin-1."""
+    def get_text(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check: Check | None = None,
+                 html: bool = False) -> Reply:
+        """The body as text: the declared charset, else UTF-8, else Latin-1. A web page raises UnreadableAnswer unless `html`."""
 
     def others_waiting(self) -> bool:
         """Whether another call waits for this archive's lanes now."""
