@@ -13,6 +13,7 @@ FORBIDDEN = frozenset(
     [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0xFEFF,
                             *range(0x202A, 0x202F), *range(0x2060, 0x2070), *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000),
                             *range(0xE0000, 0xE0080))])
+ESCAPING = frozenset("\x1b\x90\x98\x9b\x9d\x9e\x9f")  # what begins a sequence, and may take the letters behind it along
 WORDS = ("fog", "été", "Straße", "туман", "ёжик", "ομίχλη", "霧", "안개", "धुंध", "ضباب", "ערפל", "หมอก", "sương", "𐍆𐍉𐌲", "नमस्ते",
          "می\u200cخواهم", "က္က")
 
@@ -126,7 +127,7 @@ def test_line_breaks_stay_where_lines_are_wanted():
 def test_random_text_comes_out_inert_whole_and_unchanged_by_a_second_pass():
     """4,000 strings, seed 7: nothing forbidden, one line, no live markup, every word kept, the same when done again."""
     chance = random.Random(7)
-    pieces = [*FORBIDDEN, *WORDS, *"![]()<>`~#*-_=|:\"' ", "![x](y)", "<b", "\x1b[1m", "\x1b]0;", "\x07", "Note:", "1. ", "\u200d",
+    pieces = [*sorted(FORBIDDEN)[:120], "\ud800", "\U000e0041", *WORDS, *"![]()<>`~#*-_=|:\"' ", "![x](y)", "<b", "\x1b[1m", "\x1b]0;", "\x07", "Note:", "1. ", "\u200d",
               "\u200c", "\ufe0f", "😀", "\U000e0100"]
 
     for _ in range(4000):
@@ -137,7 +138,7 @@ def test_random_text_comes_out_inert_whole_and_unchanged_by_a_second_pass():
         assert not FORBIDDEN & set(shown), ascii(text)
         assert len(shown.splitlines()) <= 1
         assert not any(live in shown for live in ("](", "![", "`", "<b", "][")), ascii(text)
-        assert all(word in shown for word in kept if "\x1b" not in text), ascii(text)
+        assert not ESCAPING.isdisjoint(text) or all(word in shown for word in kept), ascii(text)
         assert inert(shown) == shown, ascii(text)
         assert len(limited) <= 20
         assert inert(limited, limit=20) == limited, ascii(text)
