@@ -1,0 +1,779 @@
+"""The Internet Archive: what is sent to it, how its answers are read, and what it is never made to say."""
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import pytest
+import responses
+
+from sources.contract import (
+    Collection,
+    Contributor,
+    Copy,
+    Facet,
+    FacetValue,
+    Item,
+    ItemQuery,
+    Page,
+    PageEntry,
+    PageText,
+    Passage,
+    Plan,
+    Query,
+    Record,
+    Reference,
+    Related,
+    Rights,
+    TextMatch,
+)
+from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
+from sources.internet_archive import InternetArchive, spelled
+
+TEXT = "https://archive.org/services/search/beta/page_production/"
+CATALOGUE = "https://archive.org/advancedsearch.php"
+METADATA = "https://archive.org/metadata/lanternvale00orri"
+NODE = "https://ia600001.us.archive.org"
+LEAF = f"{NODE}/BookReader/BookReaderGetTextWrapper.php"
+INSIDE = f"{NODE}/fulltext/inside.php"
+SILENT = Rights(statement=None, covers="this item, as its depositor states it",
+                note="The record states no terms of reuse; silence grants nothing.")
+VALE = Reference(source="archive", local="lanternvale00orri")
+
+
+def sent(call=0):
+    """The query parameters of a request, each once."""
+    return dict(parse_qsl(urlsplit(responses.calls[call].request.url).query, keep_blank_values=True))
+
+
+def asked():
+    """The addresses asked, without their queries."""
+    return [call.request.url.split("?")[0] for call in responses.calls]
+
+
+def error(message, **beside):
+    return {"response": {"header": {"succeeded": False, "errors": [{"message": message}]}, **beside}}
+
+
+@pytest.fixture
+def archive(make_archive):
+    return make_archive(InternetArchive)
+
+
+@pytest.fixture
+def record(answer):
+    """A record of our own, with some of its keys replaced; None leaves one out."""
+    def changed(metadata=None, **keys):
+        whole = {**json.loads(answer("archive/record.json")), **keys}
+        if metadata is not None:
+            whole["metadata"] = metadata
+        return {key: value for key, value in whole.items() if value is not None}
+    return changed
+
+
+def leaf(number, text="<HIDDENTEXT/>"):
+    return f'<OBJECT><PARAM name="PAGE" value="LanternVale_{number:04}.djvu"/>{text}</OBJECT>'
+
+
+# ---- searching the text --------------------------------------------------------------------------------------------
+
+@responses.activate
+def test_a_search_inside_sends_the_words_and_leaves_the_counts_out(archive, answer):
+    """One request; `aggregations=false` spares the service work nobody asked for."""
+    responses.get(TEXT, body=answer("archive/hits.json"))
+
+    archive.search_text(Query(words='a "wet fog"', rows=3, page=2))
+
+    assert sent() == {"service_backend": "fts", "user_query": 'a "wet fog"', "hits_per_page": "3", "page": "2", "aggregations": "false"}
+
+
+@responses.activate
+def test_matches_lose_their_marks_and_publish_no_page(archive, answer):
+    """Rule 2: the index's position is 1 or the page count of the document, so no page number and no leaf address is made of it."""
+    responses.get(TEXT, body=answer("archive/hits.json"))
+
+    page = archive.search_text(Query(words="lantern", rows=3, excerpts_per_record=2))
+
+    assert InternetArchive.text.publishes_page_number is False
+    assert page == Page(total=41, more=True, records=(
+        TextMatch(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
+                  excerpts=("rowed by the lantern till morn- ing, <and> no wind", "the lantern & the bell"), excerpt_kind="passage",
+                  source_url="https://archive.org/details/lanternvale00orri?q=lantern", matched_file="lanternvale00orri",
+                  inside_container=False, span=("1858-01-01", "1858-12-31")),
+        TextMatch(identifier="archive:valebundle1862/log%20of%20the%20Ведмідь", title="Papers of the Vale", year=1862,
+                  excerpts=("one lantern was lost",), excerpt_kind="passage", matched_file="log of the Ведмідь", inside_container=True,
+                  source_url="https://archive.org/details/valebundle1862/log%20of%20the%20%D0%92%D0%B5%D0%B4%D0%BC%D1%96%D0%B4%D1%8C?q=lantern",
+                  span=("1862-01-01", "1862-12-31")),
+        TextMatch(identifier="archive:valealmanac", title="An almanac", creator="Orrin, Tess; Quill, Abel", matched_file="valealmanac",
+                  inside_container=False, source_url="https://archive.org/details/valealmanac?q=lantern")))
+
+
+def test_a_document_of_a_bundle_is_read_under_the_identifier_its_match_has():
+    """A file's name may hold blanks, which no identifier may; the spelling comes back as the same file."""
+    reference = InternetArchive.read_identifier("valebundle1862/log%20of%20the%20Ведмідь")
+
+    assert reference == Reference(source="archive", local="valebundle1862/log%20of%20the%20Ведмідь", file="log of the Ведмідь")
+
+
+@responses.activate
+def test_a_long_excerpt_is_cut_around_its_first_mark(archive):
+    text = "before " * 100 + "the {{{lantern}}} sank " + "after " * 100
+    responses.get(TEXT, json={"response": {"body": {"hits": {"total": 1, "hits": [
+        {"fields": {"identifier": "vale"}, "highlight": {"text": [text]}}]}}}})
+
+    page = archive.search_text(Query(words="lantern", excerpt_chars=80))
+
+    assert [(len(excerpt) <= 80, "lantern" in excerpt) for excerpt in page.records[0].excerpts] == [(True, True)]
+
+
+@responses.activate
+def test_a_field_of_any_shape_keeps_its_row_and_an_unreadable_row_is_counted(archive, answer):
+    """Lists, numbers, nulls and absent fields are all met; years outside 1000 to 2200 are placeholders."""
+    responses.get(TEXT, body=answer("archive/hits-odd.json"))
+
+    page = archive.search_text(Query(words="x"))
+
+    assert [(row.identifier, row.title, row.creator, row.year, row.inside_container) for row in page.records] == [
+        ("archive:odd-one", "First title; Second title", "Quill, Abel", 1861, None),
+        ("archive:odd-two", "1984", None, None, None),
+        ("archive:odd-three", None, None, 1870, None),
+        ("archive:odd-four", None, None, None, None)]
+    assert (page.total, page.skipped) == (5, 1)
+
+
+@pytest.mark.parametrize("body", [
+    [], {}, {"response": {"body": {"hits": {"total": 3, "hits": None}}}},
+    {"response": {"body": {"hits": {"total": 2, "hits": ["a text", {"fields": None}]}}}}])
+@responses.activate
+def test_an_answer_of_another_shape_is_never_an_absence(archive, body):
+    responses.get(TEXT, json=body)
+
+    with pytest.raises(UnreadableAnswer) as caught:
+        archive.search_text(Query(words="x"))
+
+    assert caught.value.archive == "archive"
+
+
+@responses.activate
+def test_an_error_inside_a_200_is_a_failure_and_no_zero(archive):
+    """Rule 1. "The archive did not answer": asked again once, then said."""
+    responses.get(TEXT, json=error("The search backend encountered an exception (the FTS API request failed: HTTP 502)"))
+
+    with pytest.raises(ArchiveUnreachable) as caught:
+        archive.search_text(Query(words="x"))
+
+    assert caught.value.message == ("The Internet Archive could not search. It said: The search backend encountered an exception "
+                                    "(the FTS API request failed: HTTP 502)")
+    assert len(responses.calls) == 2
+
+
+@pytest.mark.parametrize("status", [200, 400, 422])
+@responses.activate
+def test_a_stated_objection_is_a_refused_query_whatever_its_status(archive, status):
+    """It is sent once: asking again cannot help."""
+    objection = "a structure was opened but not closed (quoted phrase open at position 1)"
+    responses.get(TEXT, json=error(objection), status=status)
+
+    with pytest.raises(InvalidInput) as caught:
+        archive.search_text(Query(words="x"))
+
+    assert (caught.value.message, len(responses.calls)) == (f"The Internet Archive refuses this query: {objection}", 1)
+
+
+@pytest.mark.parametrize("body", ["{}", "", "<html><body>Bad Request</body></html>"])
+@responses.activate
+def test_a_400_without_a_reason_is_asked_again_once_then_reported(archive, body):
+    responses.get(TEXT, body=body, status=400)
+
+    with pytest.raises(ArchiveUnreachable) as caught:
+        archive.search_text(Query(words="x"))
+
+    assert (caught.value.message, len(responses.calls)) == ("The Internet Archive could not search. It gave no reason.", 2)
+
+
+@responses.activate
+def test_a_400_in_the_backends_words_is_the_archives_fault(archive):
+    body = {"response": {"error": {"message": "([BACKEND_ERROR] Invalid or no response from Elasticsearch)"}}}
+    responses.get(TEXT, json=body, status=400)
+    responses.get(TEXT, json={"response": {"body": {"hits": {"total": 0, "hits": []}}}})
+
+    page = archive.search_text(Query(words="x"))
+
+    assert page == Page(total=0, more=False)
+
+
+@responses.activate
+def test_a_page_past_the_ceiling_is_told_as_that(archive):
+    """Ten thousand rows are served; a page known to lie beyond is not even asked."""
+    responses.get(TEXT, json=error("Invalid request ([RANGE_OUT_OF_BOUNDS] paging is only supported through 10000 results"), status=400)
+    responses.get(CATALOGUE, body="[RANGE_OUT_OF_BOUNDS] paging is only supported through 10000 results", content_type="application/json")
+    beyond = Page(beyond="Only the first 10,000 rows of a search are ever served; narrow the question instead.")
+
+    answers = [archive.search_text(Query(words="x")), archive.search_catalogue(Query(words="x")),
+               archive.search_text(Query(words="x", rows=25, page=401)), archive.browse_collections(None, 100, 101)]
+
+    assert (answers, len(responses.calls)) == ([beyond] * 4, 2)
+
+
+@responses.activate
+def test_a_page_past_the_last_one_is_told_as_that(archive):
+    responses.get(TEXT, json={"response": {"body": {"hits": {"total": 12, "hits": []}}}})
+
+    page = archive.search_text(Query(words="x", rows=5, page=4))
+
+    assert page == Page(total=12, more=False, beyond="Page 4 lies past the last page: at 5 rows a page the 12 matches fill 3.")
+
+
+@responses.activate
+def test_a_count_without_rows_is_said_with_its_number(archive):
+    responses.get(TEXT, json={"response": {"body": {"hits": {"total": 12, "hits": []}}}})
+
+    page = archive.search_text(Query(words="x"))
+
+    assert page == Page(total=12, more=False, notes=("It counts 12 matches but sent no rows; this is no absence.",))
+
+
+@pytest.mark.parametrize(("begin", "end", "filter_map"), [
+    ("1900", "1910", {"1900": "gte", "1910": "lte"}), ("1910", "1910-05", {"1910": "inc"}), ("1900", None, {"1900": "gte"}),
+    (None, "1910", {"1910": "lte"})])
+@responses.activate
+def test_one_year_alone_is_not_sent_as_a_range(archive, answer, begin, end, filter_map):
+    """{"1910": "gte", "1910": "lte"} is one key in JSON and would mean "up to 1910"."""
+    responses.get(TEXT, body=answer("archive/hits.json"))
+
+    archive.search_text(Query(words="x", date_from=begin, date_to=end))
+
+    assert json.loads(sent()["filter_map"]) == {"year": filter_map}
+
+
+def test_filters_of_the_text_are_sent_as_years_or_said_not_to_be():
+    """Rule 8: only the year filter is documented for this index."""
+    query = Query(words="x", date_from="1910-05", date_to="1911", bound_names=("date_from", "date_to"), publication="The Bell",
+                  fields={"language": "fre"}, facets=True)
+    none_such = "its text index has no documented filter of this kind"
+    year = 'filter_map={"year":{"1910":"gte","1911":"lte"}}'
+
+    assert InternetArchive.plan_text(query) == Plan(
+        sent=(("date_from", f"{year}; this index has years only, so 1910-05 was cut to its year"), ("date_to", year),
+              ("facets", "aggregations=year")),
+        dropped=(("language", none_such), ("publication", none_such)))
+
+
+def test_a_search_inside_without_a_word_is_not_sent():
+    assert InternetArchive.plan_text(Query(words="&& ?")).absent_because == "No word was left that its text index can search for."
+
+
+@pytest.mark.parametrize("aggregations", [
+    {"year": {"buckets": [{"key": 1858, "doc_count": 4}, {"key": "1859", "doc_count": 2}, {"key": None}, "odd"]}},
+    {"year_histogram": {"buckets": [4, 2, 0], "first_bucket_key": 1858, "interval": 1}}])
+@responses.activate
+def test_counts_by_year_come_as_terms_or_as_a_histogram(archive, aggregations):
+    responses.get(TEXT, json={"response": {"body": {"hits": {"total": 0, "hits": []}, "aggregations": aggregations}}})
+
+    page = archive.search_text(Query(words="x", facets=True))
+
+    assert page.facets == (Facet(field="year", counts_what="documents", values=(
+        FacetValue(value="1858", count=4), FacetValue(value="1859", count=2))),)
+    assert sent()["aggregations"] == "year"
+
+
+# ---- searching the catalogue ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("written", "query"), [
+    ("a wet fog", "a wet fog"), ('he said "a wet fog" twice', 'he said "a wet fog" twice'), ('"a wet fog', "a wet fog"),
+    ('"one" and "two', '"one" and two'), ("AT&T merger", '"AT T" merger'), ("Faust & Co", "Faust Co"), ("title:secret", "title secret"),
+    ("either/or?", "either or"), ("C++ (1998)", "C 1998"), ("-not +this", "not this"), ("NOT this OR that", "not this or that"),
+    ("gd1977-04-23.mtx", "gd1977-04-23.mtx"), ("wom*n ro?m~2^3 [a TO b] {c}", "wom n ro m 2 3 a TO b c"), ("a\\b", "a b"),
+    ('"AT&T: the *story*"', '"AT T the story"'), ("— && | !", ""), ('""', ""), ("l'été d'Ångström", "l'été d'Ångström"), ("東京", "東京")])
+def test_nothing_in_a_callers_words_acts_but_a_quoted_phrase(written, query):
+    """A query the archive accepts: its operators are left out, since escaping some of them is itself refused."""
+    assert spelled(written) == query
+
+
+@responses.activate
+def test_a_query_that_was_changed_is_shown_as_sent(archive, answer):
+    responses.get(CATALOGUE, body=answer("archive/items.json"))
+
+    page = archive.search_catalogue(Query(words="AT&T history?"))
+
+    assert sent()["q"] == '("AT T" history)'
+    assert page.notes == ("What was sent is '\"AT T\" history'; characters and words that act in its query syntax were left out or made plain.",)
+
+
+@responses.activate
+def test_every_field_is_its_own_clause_beside_the_parenthesised_words(archive, answer):
+    """Without parentheses a filter would bind to the last word only; callback is never sent, output=json always."""
+    responses.get(CATALOGUE, body=answer("archive/items.json"))
+    query = Query(words="river night", rows=4, page=2, media_type="texts", date_from="1850", date_to="1860-03-01", sort="oldest",
+                  bound_names=("date_from", "date_to"), availability=True,
+                  fields={"title": '"the lantern"', "creator": "orrin tess", "subject": "lamps", "publisher": "quill", "language": "fr",
+                          "place": "Vale", "collection": "archive:valelibrary"})
+
+    plan = InternetArchive.plan_catalogue(query)
+    archive.search_catalogue(query)
+
+    assert parse_qs(urlsplit(responses.calls[0].request.url).query) == {
+        "q": ['(river night) AND title:("the lantern") AND creator:(orrin tess) AND subject:(lamps) AND publisher:(quill) AND '
+              'language:(fre OR "French") AND collection:valelibrary AND mediatype:texts AND year:[1850 TO 1860]'],
+        "fl[]": ["identifier", "title", "creator", "year", "date", "mediatype", "downloads", "language", "publisher"],
+        "sort[]": ["date asc"], "rows": ["4"], "page": ["2"], "output": ["json"]}
+    assert plan == Plan(
+        sent=(("title", 'title:("the lantern")'), ("creator", "creator:(orrin tess)"), ("subject", "subject:(lamps)"),
+              ("publisher", "publisher:(quill)"), ("language", 'language:(fre OR "French")'), ("collection", "collection:valelibrary"),
+              ("date_from", "year:[1850 TO 1860]"),
+              ("date_to", "year:[1850 TO 1860]; this index has years only, so 1860-03-01 was cut to its year"), ("sort", "date asc")),
+        dropped=(("place", "no search field of its catalogue holds this"),
+                 ("availability", "its catalogue does not say who may borrow what; get_item shows what a record states")),
+        media_type_asked="texts", ordered_on="date asc")
+
+
+@pytest.mark.parametrize(("fields", "because"), [
+    ({"isbn": "9780000000002"}, "Its documentation names no search field for ISBN numbers, and such a field is never dropped."),
+    ({"oclc": "11600000", "title": "x"}, "Its documentation names no search field for OCLC numbers, and such a field is never dropped."),
+    ({"collection": "loc:sanborn-maps"}, "The collection asked for is none of its own; browse_collections lists those it has."),
+    ({"place": "Vale"}, "Nothing was left that its catalogue can search on.")])
+def test_an_identifying_field_is_applied_or_the_archive_is_absent(fields, because):
+    assert InternetArchive.plan_catalogue(Query(fields=fields)) == Plan(absent_because=because)
+
+
+def test_an_order_it_does_not_have_is_said_not_to_be_sent():
+    plan = InternetArchive.plan_catalogue(Query(words="x", sort="rating"))
+
+    assert plan == Plan(dropped=(("sort", "its catalogue has no order by rating"),))
+
+
+@responses.activate
+def test_catalogue_rows_state_what_the_archive_states(archive, answer):
+    """A year or a date of 1 is a placeholder: the date stays as published, the year is unknown."""
+    responses.get(CATALOGUE, body=answer("archive/items.json"))
+
+    page = archive.search_catalogue(Query(words="lantern", rows=4))
+
+    assert page == Page(total=9, skipped=1, more=True, records=(
+        Record(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
+               date="1858-01-01", media_type="texts", source_url="https://archive.org/details/lanternvale00orri", downloads=412,
+               languages=("eng",), publishers=("Vale : Quill & Daughter",), span=("1858-01-01", "1858-12-31")),
+        Record(identifier="archive:lanternsong", title="The lantern song; Das Laternenlied", creator="Quill, Abel; The Bells",
+               media_type="audio", source_url="https://archive.org/details/lanternsong", downloads=77, languages=("eng", "ger")),
+        Record(identifier="archive:clay-lamp", title="Lamp", date="0001-01-01", media_type="image",
+               source_url="https://archive.org/details/clay-lamp")))
+
+
+@responses.activate
+def test_a_native_query_goes_as_written(archive, answer):
+    responses.get(CATALOGUE, body=answer("archive/items.json"))
+
+    page = archive.search_catalogue(Query(words="creator:(orrin) AND -subject:lamps", native=True))
+
+    assert (sent()["q"], page.notes) == ("creator:(orrin) AND -subject:lamps", ())
+
+
+@responses.activate
+def test_counts_are_asked_of_the_route_that_has_them(archive):
+    """One request all the same: the rows come with the counts."""
+    responses.get(TEXT, json={"response": {"header": {"succeeded": True}, "body": {
+        "hits": {"total": 1, "hits": [{"hit_type": "item", "fields": {"identifier": "vale", "title": "Vale", "mediatype": "texts"}}]},
+        "aggregations": {"mediatype": {"buckets": [{"key": "texts", "doc_count": 1}]}}}}})
+
+    page = archive.search_catalogue(Query(words="vale", rows=2, facets=True, sort="title"))
+
+    assert sent() == {"service_backend": "metadata", "user_query": "(vale)", "hits_per_page": "2", "page": "1", "sort": "titleSorter:asc",
+                      "fields": "identifier,title,creator,year,date,mediatype,downloads,language,publisher",
+                      "aggregations": "year,mediatype,language,subject,creator,collection", "aggregations_size": "20"}
+    assert page == Page(total=1, more=False,
+                        records=(Record(identifier="archive:vale", title="Vale", media_type="texts", source_url="https://archive.org/details/vale"),),
+                        facets=(Facet(field="mediatype", counts_what="items", values=(FacetValue(value="texts", count=1),)),))
+
+
+@responses.activate
+def test_an_error_in_place_of_rows_is_a_failure_of_the_catalogue(archive):
+    responses.get(CATALOGUE, json={"error": "Solr request failed"})
+
+    with pytest.raises(ArchiveUnreachable):
+        archive.search_catalogue(Query(words="x"))
+
+
+@responses.activate
+def test_collections_carry_the_slug_that_a_search_takes(archive):
+    responses.get(CATALOGUE, json={"response": {"numFound": 2, "docs": [
+        {"identifier": "valelibrary", "title": "Vale Library", "item_count": "120", "description": "<p>Books &amp; maps.</p>"},
+        {"identifier": "fishing"}]}})
+
+    page = archive.browse_collections("vale:books", 25, 1)
+
+    assert sent()["q"] == "(vale books) AND mediatype:collection"
+    assert page == Page(total=2, more=False, notes=("Its counts of items are approximate.",), records=(
+        Collection(slug="archive:valelibrary", title="Vale Library", description="Books & maps.", item_count=120,
+                   source_url="https://archive.org/details/valelibrary"),
+        Collection(slug="archive:fishing", source_url="https://archive.org/details/fishing")))
+
+
+# ---- records -------------------------------------------------------------------------------------------------------
+
+@responses.activate
+def test_a_record_is_read_field_by_field(archive, record):
+    """Subjects split on semicolons, HTML read as text, favourites left out, own bookkeeping counted (5 of 8 files)."""
+    responses.get(METADATA, json=record())
+
+    read = archive.read_record(VALE, ItemQuery())
+
+    assert read.item == Item(
+        identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889; Quill, Abel",
+        creators=("Orrin, Tess, 1820-1889", "Quill, Abel"), year=1858, year_means=InternetArchive.catalogue.year_means, date="1858",
+        media_type="texts", source_url="https://archive.org/details/lanternvale00orri",
+        description="An account of three nights.\n\nWith a chart & a song.", notes=("1 of its files are private: listed, and not open to download.",),
+        subjects=("Lanterns", "Rivers"), copies_available=3, generated_entries=5, language=("eng",), publisher="Vale : Quill & Daughter",
+        rights=Rights(statement="Free of rights\nPossible copyright status: NOT_IN_COPYRIGHT\n"
+                                "Licence: http://creativecommons.org/publicdomain/mark/1.0/",
+                      url="http://creativecommons.org/publicdomain/mark/1.0/", covers="this item, as its depositor states it"),
+        copies=(Copy(label="Lantern Vale.pdf", format="Text PDF", size_bytes=2048,
+                     url="https://archive.org/download/lanternvale00orri/Lantern%20Vale.pdf"),
+                Copy(label="LanternVale_djvu.xml", format="Djvu XML", size_bytes=4096,
+                     url="https://archive.org/download/lanternvale00orri/LanternVale_djvu.xml"),
+                Copy(label="LanternVale_jp2.zip (private: not open to download)", format="Single Page Processed JP2 ZIP",
+                     url="https://archive.org/download/lanternvale00orri/LanternVale_jp2.zip")),
+        context=(Related(identifier="archive:valelibrary", label="valelibrary", kind="collection",
+                         source_url="https://archive.org/details/valelibrary"),
+                 Related(identifier="openlibrary:OL900009W", label="OL900009W", kind="work in Open Library",
+                         source_url="https://openlibrary.org/works/OL900009W")),
+        contributors=(Contributor(name="Orrin, Tess, 1820-1889", role="creator"), Contributor(name="Quill, Abel", role="creator"),
+                      Contributor(name="Quill, Abel", role="associated name"),
+                      Contributor(name="Vale Library", role="contributor of the copy")),
+        call_number="L 12", extent="5 page images", standard_numbers={"lccn": ("a 33000001",), "oclc": ("11600000",)})
+
+
+@responses.activate
+def test_an_empty_object_is_not_found(archive):
+    responses.get(METADATA, json={})
+
+    with pytest.raises(RecordNotFound) as caught:
+        archive.read_record(VALE, ItemQuery())
+
+    assert caught.value.hint == "Identifiers match case exactly; find the item with search_items."
+
+
+@responses.activate
+def test_a_withdrawn_item_exists(archive):
+    responses.get(METADATA, json={"is_dark": True, "dir": "/7/items/lanternvale00orri"})
+
+    read = archive.read_record(VALE, ItemQuery()).item
+    page = archive.read_page(VALE, 4)
+
+    assert (read.title, read.notes) == (None, ("This item exists, and the Internet Archive has withdrawn it: its record and files are not shown.",))
+    assert (page.text, page.text_refused) == (None, "The Internet Archive has withdrawn this item; it exists, and nothing of it is open.")
+
+
+@pytest.mark.parametrize(("body", "raised"), [({"error": "down for maintenance"}, ArchiveUnreachable), ([], UnreadableAnswer),
+                                              ({"metadata": "text"}, UnreadableAnswer), ({"created": 1}, UnreadableAnswer)])
+@responses.activate
+def test_an_error_object_is_a_failure_and_another_shape_unreadable(archive, body, raised):
+    responses.get(METADATA, json=body)
+
+    with pytest.raises(raised):
+        archive.read_record(VALE, ItemQuery())
+
+
+@pytest.mark.parametrize(("metadata", "rights"), [
+    ({}, SILENT),
+    ({"access-restricted-item": "true", "licenseurl": "https://example.org/terms"},
+     Rights(statement="Licence: https://example.org/terms", url="https://example.org/terms", covers="this item, as its depositor states it",
+            note="The Internet Archive marks this item as restricted: it is lent or opened to some readers only.")),
+    ({"rights": 'See <a href="https://example.org/t">the terms</a>', "collection": "inlibrary"},
+     Rights(statement="See the terms", url="https://example.org/t", covers="this item, as its depositor states it",
+            note="The Internet Archive marks this item as restricted: it is lent or opened to some readers only."))])
+@responses.activate
+def test_terms_are_those_stated_and_silence_is_no_permission(archive, record, metadata, rights):
+    """Rule 11."""
+    responses.get(METADATA, json=record(metadata=metadata))
+
+    assert archive.read_record(VALE, ItemQuery()).item.rights == rights
+
+
+@responses.activate
+def test_odd_shapes_in_a_record_are_read_or_left_out(archive):
+    responses.get(METADATA, json={"metadata": {"title": ["One", "Two"], "creator": None, "date": 1901, "subject": {"odd": 1}, "collection": "a b",
+                                               "description": [1, None, "text"], "imagecount": "many"}, "files": ["text", {"name": None}]})
+
+    read = archive.read_record(VALE, ItemQuery(sections=("pages",)))
+
+    assert (read.item.title, read.item.creator, read.item.year, read.item.subjects, read.item.context, read.item.description) == (
+        "One; Two", None, 1901, (), (), "text")
+    assert (read.item.copies, read.item.generated_entries, read.item.pages, read.list_total) == ((), 2, (), None)
+
+
+@responses.activate
+def test_printed_numbers_are_joined_by_leaf_and_not_by_place(archive, record):
+    """The list starts at leaf 1 and skips leaf 3; a printed number is the archive's guess, and its confidence is told."""
+    responses.get(METADATA, json=record())
+
+    read = archive.read_record(VALE, ItemQuery(sections=("pages",), list_offset=1, list_limit=2))
+
+    assert read.item.pages == (
+        PageEntry(page_number=2, page_number_is="leaf", printed_page="xii", source_url="https://archive.org/details/lanternvale00orri/page/leaf2"),
+        PageEntry(page_number=4, page_number_is="leaf", printed_page="3", source_url="https://archive.org/details/lanternvale00orri/page/leaf4"))
+    assert (read.list_total, read.notes) == (
+        3, ("Printed page numbers are read by the Internet Archive's software, with a confidence of 61 in 100.",))
+
+
+@responses.activate
+def test_leaves_that_are_not_listed_are_counted_from_the_images(archive, record):
+    """Without recognised text in the record, no leaf holds any."""
+    responses.get(METADATA, json=record(page_numbers=None, files=[], metadata={"imagecount": "2"}))
+
+    read = archive.read_record(VALE, ItemQuery(sections=("pages",)))
+
+    assert read.item.pages == tuple(
+        PageEntry(page_number=n, page_number_is="leaf", text_held=False, source_url=f"https://archive.org/details/lanternvale00orri/page/leaf{n}")
+        for n in (0, 1))
+    assert read.notes == ("Leaves are counted from the record's number of page images; the reader may hide some, such as a colour card.",)
+
+
+@responses.activate
+def test_a_document_of_a_bundle_reads_the_whole_record_and_says_so(archive, record):
+    responses.get(METADATA, json=record())
+
+    read = archive.read_record(replace(VALE, local="lanternvale00orri/LanternVale", file="LanternVale"), ItemQuery())
+
+    assert (read.item.identifier, read.notes) == (
+        "archive:lanternvale00orri", ("The whole record was read; 'LanternVale' is one document in it.",))
+
+
+# ---- pages ---------------------------------------------------------------------------------------------------------
+
+@responses.activate
+def test_a_leaf_is_asked_by_its_place_among_the_leaves_shown(archive, answer, record):
+    """Leaf 4 stands third in the list, so reader page 2 is asked; lines and paragraphs stay as printed."""
+    responses.get(METADATA, json=record())
+    responses.get(LEAF, body=answer("archive/leaf.xml"), content_type="text/xml")
+
+    page = archive.read_page(VALE, 4)
+
+    assert sent(1) == {"path": "/7/items/lanternvale00orri/LanternVale_djvu.xml", "mode": "djvu_xml", "page": "2"}
+    assert page == PageText(
+        identifier="archive:lanternvale00orri", title="The lantern of Vale", page_number=4, page_number_is="leaf", printed_page="3", page_count=3,
+        text="The lan-\ntern sank\n\nFin", source_url="https://archive.org/details/lanternvale00orri/page/leaf4", previous_page=2,
+        item_identifier="archive:lanternvale00orri", rights=page.rights,
+        notes=("Read as reader page 2 by the data node's one-page route (BookReaderGetTextWrapper); the answer names leaf 4.",
+               "Printed page numbers are read by the Internet Archive's software, with a confidence of 61 in 100."))
+
+
+@pytest.mark.parametrize(("came", "asked_pages"), [((4,), ["3"]), ((3, 4), ["3", "4"])])
+@responses.activate
+def test_another_leaf_is_corrected_once_by_the_difference(archive, record, came, asked_pages):
+    """Without a list one hidden leaf in front is supposed; the leaf that the answer names decides."""
+    responses.get(METADATA, json=record(page_numbers=None))
+    for number in came:
+        responses.get(LEAF, body=leaf(number), content_type="text/xml")
+
+    page = archive.read_page(VALE, 4)
+
+    assert [sent(n + 1)["page"] for n in range(len(came))] == asked_pages
+    assert (page.page_number, page.previous_page, page.next_page) == (4, 3, None)
+
+
+@responses.activate
+def test_a_leaf_that_does_not_come_is_an_error_and_never_another_leafs_text(archive, record):
+    responses.get(METADATA, json=record(page_numbers=None))
+    responses.get(LEAF, body=leaf(1), content_type="text/xml")
+
+    with pytest.raises(UnreadableAnswer) as caught:
+        archive.read_page(VALE, 4)
+
+    assert (caught.value.message, len(responses.calls)) == ("The text route answered with leaf 1 where leaf 4 was asked.", 3)
+
+
+@responses.activate
+def test_a_hidden_leaf_is_said_to_be_hidden(archive, record):
+    responses.get(METADATA, json=record(page_numbers=None))
+    responses.get(LEAF, body=leaf(1), content_type="text/xml")
+
+    with pytest.raises(RecordNotFound) as caught:
+        archive.read_page(VALE, 0)
+
+    assert caught.value.message == "Leaf 0 is hidden: the reader's first page is leaf 1."
+
+
+@responses.activate
+def test_blank_image_only_refused_and_silent_are_four_different_answers(make_archive, record):
+    """Blank: text "". Image only: no text held. Refused: held, not open. Silent: an error."""
+    archive = make_archive(InternetArchive, cache_ttl_ms=0)
+    files = [{"name": "LanternVale_djvu.xml", "private": "true"}]
+    for body in (record(), record(files=[]), record(), record(files=files), record()):
+        responses.get(METADATA, json=body)
+    responses.get(LEAF, body=leaf(2), content_type="text/xml")
+    responses.get(LEAF, body="<html>Forbidden</html>", status=403)
+    responses.get(LEAF, body="<html>Not Found</html>", status=404)
+
+    blank, image_only, refused, private = (archive.read_page(VALE, 2) for _ in range(4))
+
+    assert (blank.text, blank.ocr_available, blank.text_refused) == ("", True, None)
+    assert (image_only.text, image_only.ocr_available, image_only.text_refused) == (None, False, None)
+    assert (refused.text, refused.ocr_available, refused.text_refused, refused.source_url) == (
+        None, True, "The Internet Archive holds this text but does not open it to anonymous readers; open the page at its address.",
+        "https://archive.org/details/lanternvale00orri/page/leaf2")
+    assert (private.text, private.ocr_available, private.text_refused) == (
+        None, True, "The record marks this text as private: held, and not open to anonymous readers. Open it at its address.")
+    with pytest.raises(ArchiveUnreachable):
+        archive.read_page(VALE, 2)
+
+
+@responses.activate
+def test_a_leaf_the_record_does_not_list_is_not_asked(archive, record):
+    responses.get(METADATA, json=record())
+
+    with pytest.raises(RecordNotFound) as caught:
+        archive.read_page(VALE, 3)
+
+    assert (caught.value.message, caught.value.hint) == ("Leaf 3 is not among the 3 leaves of this document.", "Its leaves run from 1 to 4.")
+    assert asked() == [METADATA]
+
+
+@responses.activate
+def test_a_bundle_without_its_document_is_refused_with_up_to_ten_spellings(archive, record):
+    responses.get(METADATA, json=record(files=[{"name": f"log {n}_djvu.xml"} for n in range(12)]))
+
+    with pytest.raises(InvalidInput) as caught:
+        archive.read_page(VALE, 1)
+
+    assert caught.value.message == "This item holds several documents; name the one to read."
+    assert re.findall(r"archive:lanternvale00orri/\S+?(?=,| )", caught.value.hint) == [f"archive:lanternvale00orri/log%20{n}" for n in range(10)]
+    assert caught.value.hint.endswith("(the first 10 of 12).")
+
+
+@pytest.mark.parametrize("file", ["log 2", "log 2_djvu.txt", "log 2.pdf"])
+@responses.activate
+def test_a_document_of_a_bundle_is_read_by_its_own_name_or_a_file_of_it(archive, record, file):
+    responses.get(METADATA, json=record(page_numbers=None, files=[{"name": "log 2_djvu.xml"}, {"name": "log 2_b_djvu.xml"}]))
+    responses.get(LEAF, body=leaf(1), content_type="text/xml")
+
+    page = archive.read_page(replace(VALE, file=file), 1)
+
+    assert sent(1)["path"] == "/7/items/lanternvale00orri/log 2_djvu.xml"
+    assert page.source_url == "https://archive.org/details/lanternvale00orri/log%202/page/leaf1"
+
+
+@pytest.mark.parametrize("place", [{"server": "evil.example.org"}, {"server": "archive.org.example.org"}, {"server": None},
+                                   {"dir": "/7/items/../../etc"}, {"dir": None}])
+@responses.activate
+def test_only_a_data_node_of_the_archive_is_asked(archive, record, place):
+    """Security: the record names the host, so its name is checked before anything is sent."""
+    responses.get(METADATA, json=record(workable_servers=["127.0.0.1"], **place))
+
+    with pytest.raises(UnreadableAnswer):
+        archive.read_page(VALE, 2)
+
+    assert asked() == [METADATA]
+
+
+# ---- searching inside one record -----------------------------------------------------------------------------------
+
+@responses.activate
+def test_passages_inside_a_record_carry_their_leaf(archive, answer, record):
+    """Both styles of marks go; a paragraph's leaf may stand in its boxes alone; the count is of paragraphs."""
+    responses.get(METADATA, json=record())
+    responses.get(INSIDE, body=answer("archive/inside.json"))
+    at = "https://archive.org/details/lanternvale00orri"
+
+    found = archive.search_record(VALE, "lantern bell", 2)
+
+    assert sent(1) == {"item_id": "lanternvale00orri", "doc": "LanternVale", "path": "/7/items/lanternvale00orri", "q": "lantern bell"}
+    assert found.passages == (
+        Passage(page_number=2, text="rowed by the lantern till morn- ing", source_url=f"{at}/page/leaf2?q=lantern+bell"),
+        Passage(page_number=4, text="the bell rang", source_url=f"{at}/page/leaf4?q=lantern+bell"))
+    assert (found.match_count, found.page.text, found.page.source_url) == (4, None, at)
+    assert found.notes == ("Matches are counted by paragraph, and pages are leaves.",
+                           "Words outside quotation marks are matched each for itself; quote a phrase to keep them together.",
+                           "1 of 4 matches could not be read.")
+
+
+@responses.activate
+def test_an_error_beside_no_matches_is_a_failure(archive, record):
+    """The service reports its own crash with status 200 and an empty list."""
+    responses.get(METADATA, json=record())
+    responses.get(INSIDE, json={"ia": None, "q": None, "indexed": True, "matches": [], "error": "Whoops! Traceback"})
+
+    with pytest.raises(ArchiveUnreachable) as caught:
+        archive.search_record(VALE, "bell", 2)
+
+    assert "Traceback" not in caught.value.message
+
+
+@pytest.mark.parametrize(("reply", "expected"), [
+    ({"json": {"indexed": True, "matches": []}}, (0, None, True, ("Matches are counted by paragraph, and pages are leaves.",))),
+    ({"json": {"indexed": False, "matches": []}},
+     (None, None, True, ("The Internet Archive has not indexed this document's text, so it could not be searched.",))),
+    ({"body": "Item not available"},
+     (None, "The Internet Archive holds this text but does not let anonymous readers search it; open the item at its address.", True, ())),
+    ({"body": "<html>Forbidden</html>", "status": 401},
+     (None, "The Internet Archive holds this text but does not let anonymous readers search it; open the item at its address.", True, ()))])
+@responses.activate
+def test_no_match_not_indexed_and_not_open_are_different_answers(archive, record, reply, expected):
+    responses.get(METADATA, json=record())
+    responses.get(INSIDE, **reply)
+
+    found = archive.search_record(VALE, "bell", 2)
+
+    assert (found.match_count, found.page.text_refused, found.page.ocr_available, found.notes) == expected
+
+
+@responses.activate
+def test_a_record_without_recognised_text_is_not_searched(archive, record):
+    responses.get(METADATA, json=record(files=[]))
+
+    found = archive.search_record(VALE, "bell", 2)
+
+    assert (found.match_count, found.page.ocr_available, asked()) == (None, False, [METADATA])
+
+
+# ---- identifiers ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("address", "local", "file", "page"), [
+    ("https://archive.org/details/lanternvale00orri", "lanternvale00orri", None, None),
+    ("http://www.archive.org/details/lanternvale00orri/page/leaf24/mode/2up?q=bell", "lanternvale00orri", None, 24),
+    ("https://archive.org/details/valebundle1862/log%201/mode/1up", "valebundle1862/log%201", "log 1", None),
+    ("https://archive.org/details/valebundle1862/log%201/page/leaf3?view=theater", "valebundle1862/log%201", "log 1", 3),
+    ("https://archive.org/stream/lanternvale00orri/LanternVale_djvu.txt", "lanternvale00orri/LanternVale_djvu.txt", "LanternVale_djvu.txt", None),
+    ("https://archive.org/download/lanternvale00orri/sub/plate.jpg", "lanternvale00orri/sub/plate.jpg", "sub/plate.jpg", None),
+    ("https://archive.org/metadata/lanternvale00orri/files", "lanternvale00orri", None, None),
+    ("https://archive.org/embed/lanternvale00orri", "lanternvale00orri", None, None),
+    ("https://archive.org/details/@quill", "@quill", None, None),
+    ("https://ia601302.us.archive.org/31/items/lanternvale00orri/LanternVale.pdf", "lanternvale00orri/LanternVale.pdf", "LanternVale.pdf", None),
+    ("https://dn790002.ca.archive.org/0/items/lanternvale00orri", "lanternvale00orri", None, None)])
+def test_an_address_of_a_record_is_read(address, local, file, page):
+    assert InternetArchive.read_address(urlsplit(address)) == Reference(source="archive", local=local, file=file, page=page)
+
+
+@pytest.mark.parametrize("address", ["https://archive.org/details/vale/page/n23/mode/2up", "https://archive.org/details/vale/page/145",
+                                     "https://archive.org/details/vale#page/n23/mode/2up"])
+def test_a_readers_page_is_no_leaf_and_is_left_aside_saying_so(address):
+    """/page/n23 is the 24th page shown, /page/145 a printed number: neither is a leaf without asking."""
+    reference = InternetArchive.read_address(urlsplit(address))
+
+    assert (reference.local, reference.page) == ("vale", None)
+    assert "is no leaf; it was left aside" in (reference.read_as or "")
+
+
+@pytest.mark.parametrize("address", [
+    "https://web.archive.org/web/2020/https://example.org/", "https://archive.org/web/2020/https://example.org/", "https://archive.org/",
+    "https://archive.org/search?query=lantern", "https://archive.org/details/", "https://archive.org/details/a%20b",
+    "https://archive.org/details/vale/..%2F..%2Fetc", "https://ia601302.us.archive.org/fulltext/inside.php?item_id=vale"])
+def test_an_address_of_no_record_is_refused(address):
+    with pytest.raises(InvalidInput):
+        InternetArchive.read_address(urlsplit(address))
+
+
+@pytest.mark.parametrize("local", ["", "-vale", "v" * 101, "vale/../x", "vale/%2e%2e", "vale/a%0Ab", "https:", "v\u00e4le"])
+def test_an_identifier_outside_the_grammar_is_refused(local):
+    with pytest.raises(InvalidInput):
+        InternetArchive.read_identifier(local)
+
+
+def test_a_leaf_named_in_an_identifier_is_a_page():
+    assert InternetArchive.read_identifier("vale/page/leaf7") == Reference(source="archive", local="vale", page=7)
+
+
+def test_the_credit_carries_the_date_of_retrieval():
+    """Rule 15."""
+    assert InternetArchive.attribution("2026-11-03T09:00:00Z") == "Internet Archive, https://archive.org, retrieved 2026-11-03"
