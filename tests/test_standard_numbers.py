@@ -20,7 +20,8 @@ def test_an_isbn_is_one_number_however_it_is_written(written, number):
     assert isbn(written) == number
 
 
-@pytest.mark.parametrize("written", ["9780140328722", "0140328725", "207042779X1", "9770140328721", "12345", "", "978014032872X", "٩٧٨٠١٤٠٣٢٨٧٢١"])
+@pytest.mark.parametrize("written", ["9780140328722", "0140328725", "207042779X1", "9770140328721", "12345", "",
+                                     "978014032872X", "٩٧٨٠١٤٠٣٢٨٧٢١"])
 def test_an_isbn_that_cannot_be_one_is_refused(written):
     """A wrong check digit, another length, another prefix, an X where 13 digits are due, digits that are not ASCII."""
     with pytest.raises(InvalidInput):
