@@ -102,19 +102,12 @@ def _shown(char: str) -> str:
 
 
 def _joined_rightly(text: str) -> str:
-    """The text without the joiners and variation selectors that join or select nothing: runs of them hide messages."""
+    """The text without the variation selectors and joiners that select or join nothing: runs of them hide messages."""
     if text.isascii():
         return text
-    kept: list[str] = []
-    for at, char in enumerate(text):
-        before = kept[-1] if kept else " "
-        after = text[at + 1] if at + 1 < len(text) else " "
-        if char in _JOINERS and not (_joins(before) and _joins(after)):
-            continue
-        if _is_selector(char) and not _takes_selector(before):
-            continue
-        kept.append(char)
-    return "".join(kept)
+    chosen = "".join(char for before, char in zip(" " + text, text) if not _is_selector(char) or _takes_selector(before))
+    neighbours = zip(" " + chosen, chosen, chosen[1:] + " ")
+    return "".join(char for before, char, after in neighbours if char not in _JOINERS or (_joins(before) and _joins(after)))
 
 
 def _joins(char: str) -> bool:

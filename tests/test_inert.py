@@ -63,7 +63,7 @@ def test_spelling_and_emoji_keep_their_joiners(text):
 
 
 @pytest.mark.parametrize(("text", "shown"), [
-    ("a\u200d b", "a b"), ("\u200dfog", "fog"), ("fog\u200c", "fog"), ("f\u200c\u200d\u200c\u200do", "f\u200do"),
+    ("a\u200d b", "a b"), ("\u200dfog", "fog"), ("fog\u200c", "fog"), ("f\u200c\u200d\u200c\u200do", "fo"),
     ("1\u200d2", "12"),
     ("fog\ufe00\ufe01\ufe0f", "fog"), ("霧\U000e0100\U000e0101\U000e0102", "霧\U000e0100"),
 ])
@@ -127,7 +127,8 @@ def test_line_breaks_stay_where_lines_are_wanted():
 def test_random_text_comes_out_inert_whole_and_unchanged_by_a_second_pass():
     """4,000 strings, seed 7: nothing forbidden, one line, no live markup, every word kept, the same when done again."""
     chance = random.Random(7)
-    pieces = [*sorted(FORBIDDEN)[:120], "\ud800", "\U000e0041", *WORDS, *"![]()<>`~#*-_=|:\"' ", "![x](y)", "<b", "\x1b[1m", "\x1b]0;", "\x07", "Note:", "1. ", "\u200d",
+    pieces = [*sorted(FORBIDDEN)[:120], "\ud800", "\U000e0041", *WORDS, *"![]()<>`~#*-_=|:\"' ", "![x](y)", "<b",
+              "\x1b[1m", "\x1b]0;", "\x07", "Note:", "1. ", "\u200d",
               "\u200c", "\ufe0f", "😀", "\U000e0100"]
 
     for _ in range(4000):
