@@ -148,7 +148,7 @@ class Books:
     def tools(self) -> Mapping[str, Mapping[str, Any]]:
         """The tools offered, in order: title, description, inputSchema, outputSchema."""
         if not self._tools:
-            from sources.arguments import tool_schemas
+            from sources.tools import tool_schemas
             self._tools = tool_schemas(self.settings)
         return self._tools
 
@@ -253,14 +253,14 @@ class Server:
 
     def reply(self, request: Request, call: Call | None = None) -> dict[str, Any] | None:
         """The reply to one request; None when its caller took it back. No exception leaves here."""
-        from sources.errors import Cancelled
         try:
             return success(request, METHODS[request.method].handler(self, request, call))
         except ProtocolError as error:
             return failure(error, id=request.id)
-        except Cancelled:
-            return None
-        except Exception:
+        except Exception as exc:
+            from sources.errors import Cancelled
+            if isinstance(exc, Cancelled):
+                return None
             log_traceback(self.books.settings)
             return failure(ProtocolError(INTERNAL_ERROR, "Internal error: a fault in this server, not in the request."), id=request.id)
 
@@ -382,13 +382,13 @@ class Server:
 
     def complete(self, request: Request, call: Call | None) -> dict[str, Any]:
         from sources.prompts import completions
-        from sources.registry import ARCHIVES
+        from sources.registry import ENTRIES
         reference = _object_param(request.params, "ref")
         argument = _object_param(request.params, "argument")
         name, typed = _text_param(argument, "name"), _text_param(argument, "value")
         if name not in self._arguments_of(reference):
             raise ProtocolError(INVALID_PARAMS, f"Unknown argument: {name[:SHOWN_CHARS]!r}.")
-        values = completions(name, typed, ARCHIVES)
+        values = completions(name, typed, ENTRIES)
         return {"completion": {"values": list(values[:100]), "total": len(values), "hasMore": len(values) > 100}}
 
     def _arguments_of(self, reference: Mapping[str, Any]) -> tuple[str, ...]:
@@ -847,11 +847,11 @@ def serve() -> None:
 
 
 def _settings(journal: Journal) -> Settings:
-    from sources.arguments import TOOLS
-    from sources.registry import ARCHIVES
+    from sources.registry import ENTRIES
     from sources.settings import read_settings
+    from sources.tools import TOOLS
     return read_settings(os.environ, warn=lambda line: print(line, file=journal), known_tools=TOOLS,
-                         known_sources=tuple(archive.key for archive in ARCHIVES))
+                         known_sources=tuple(entry.key for entry in ENTRIES))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -6,47 +6,17 @@ from __future__ import annotations
 
 import datetime
 import difflib
-import functools
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from .contract import FIELDS, Archive
 from .errors import InvalidInput
-from .registry import ARCHIVES
-from .settings import Settings
+from .tools import SCHEMAS, TOOLS, schema_file, tool_schema, tool_schemas
 
-SCHEMAS = Path(__file__).resolve().parent.parent / "schemas"
-TOOLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections", "sequential_report")
+__all__ = ["SCHEMAS", "TOOLS", "check", "schema_file", "tool_schema", "tool_schemas"]
 _BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}  # what DESIGN allows beside native_query
 _TO_SEARCH_ON = ("query", *FIELDS, "media_type", "year_from", "year_to", "date_from", "date_to")
-
-
-@functools.lru_cache(maxsize=None)
-def schema_file(name: str) -> dict[str, Any]:
-    """One schema file, by name without ending ("search_inside.input"); to be read, never changed."""
-    loaded: dict[str, Any] = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
-    return loaded
-
-
-def tool_schemas(settings: Settings, archives: Sequence[type[Archive]] = ARCHIVES) -> dict[str, dict[str, Any]]:
-    """For each tool offered, in order: title, description, inputSchema, outputSchema; the two enumerations filled in."""
-    offered = [name for name in TOOLS if settings.tools is None or name in settings.tools]
-    return {name: _tool_schema(name, archives) for name in offered}
-
-
-def _tool_schema(name: str, archives: Sequence[type[Archive]]) -> dict[str, Any]:
-    source = schema_file(f"{name}.input")
-    properties = dict(source["properties"])
-    if "sources" in properties:
-        properties["sources"] = {**properties["sources"], "items": {"type": "string", "enum": [a.key for a in archives]}}
-    if "media_type" in properties:
-        names = list(dict.fromkeys(kind for archive in archives for kind in archive.media_types))
-        properties["media_type"] = {**properties["media_type"], "enum": names}
-    shape = {key: value for key, value in source.items() if key not in ("title", "description")}
-    return {"title": source["title"], "description": source["description"], "inputSchema": {**shape, "properties": properties},
-            "outputSchema": schema_file(f"{name}.output")}
 
 
 def check(tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archive]]) -> dict[str, Any]:
@@ -55,7 +25,7 @@ def check(tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archi
     Raises:
         InvalidInput: an unknown argument, a value the schema refuses, or a combination that means nothing.
     """
-    schema = _tool_schema(tool, archives)["inputSchema"]
+    schema = tool_schema(tool, archives)["inputSchema"]
     properties = schema["properties"]
     for name in arguments:
         if name not in properties:

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .contract import Archive
 from .errors import InvalidInput
 from .inert import inert
 from .languages import LANGUAGES
+from .registry import Entry
 
 VALUE_LIMIT = 2000  # characters of one value shown in a prompt: a long quotation fits, a book does not
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -103,14 +103,14 @@ def compose(prompt: Prompt, given: Mapping[str, str]) -> str:
     return "\n".join(_PLACE.sub(lambda place: values[place[1]], line) for line in lines)
 
 
-def completions(argument: str, typed: str, archives: Iterable[type[Archive]]) -> tuple[str, ...]:
+def completions(argument: str, typed: str, archives: Iterable[Entry]) -> tuple[str, ...]:
     """The values known for an argument that begin with what was typed, or whose name does; none where there is no list."""
     begun = typed.casefold().strip()
     return tuple(value for value, name in _choices(argument, archives)
                  if value.casefold().startswith(begun) or name.casefold().startswith(begun))
 
 
-def _choices(argument: str, archives: Iterable[type[Archive]]) -> Iterable[tuple[str, str]]:
+def _choices(argument: str, archives: Iterable[Entry]) -> Iterable[tuple[str, str]]:
     """Pairs of a value and the name people know it by."""
     if argument == "sources":
         return ((archive.key, archive.name.removeprefix("the ")) for archive in archives)

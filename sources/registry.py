@@ -1,17 +1,65 @@
-"""The one list of archives; its order is the order asked, merged and printed. The server's instructions are made from it."""
+"""The one list of archives; its order is the order asked, merged and printed. The server's instructions are made from it.
+
+A host waits for the list of tools at every start, so what that list and the instructions say of an archive stands here as
+plain values; the adapters are loaded when ARCHIVES is first read. A test holds every entry to its adapter.
+"""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from .bnf import DataBnf
-from .contract import Archive
-from .gallica import Gallica
-from .internet_archive import InternetArchive
-from .loc import LibraryOfCongress
-from .openlibrary import OpenLibrary
-from .settings import Settings
+TYPE_CHECKING = False  # typing itself would be a twentieth of the start
+if TYPE_CHECKING:
+    from typing import Any
 
-ARCHIVES: tuple[type[Archive], ...] = (InternetArchive, LibraryOfCongress, DataBnf, OpenLibrary, Gallica)
+    from .contract import Archive
+    from .settings import Settings
+
+    ARCHIVES: tuple[type[Archive], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What is said of an archive before it is asked. `after_consent` are the calls it answers once BOOKS_GALLICA_CONTENTS is set."""
+
+    key: str
+    name: str
+    answers: tuple[str, ...]
+    media_types: tuple[str, ...]
+    asked_by_default: bool = True
+    after_consent: tuple[str, ...] = ()
+
+    def offers(self, settings: Settings) -> tuple[str, ...]:
+        return tuple(call for call in self.answers if call not in self.after_consent or settings.gallica_contents)
+
+
+ENTRIES = (
+    Entry(key="archive", name="the Internet Archive",
+          answers=("search_inside", "search_items", "get_item", "read_text", "browse_collections"),
+          media_types=("texts", "movies", "audio", "image", "software", "data", "web")),
+    Entry(key="loc", name="the Library of Congress",
+          answers=("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections"),
+          media_types=("books", "photos", "maps", "audio", "film-and-videos", "manuscripts", "notated-music", "newspapers")),
+    Entry(key="bnf", name="data.bnf.fr", answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
+    Entry(key="openlibrary", name="Open Library", answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
+    Entry(key="gallica", name="Gallica", asked_by_default=False, answers=("search_inside", "search_items", "get_item", "read_text"),
+          after_consent=("search_inside", "read_text"),
+          media_types=("monographie", "periodique", "fascicule", "manuscrit", "image", "carte", "partition", "musique", "objet", "video",
+                       "sonore")),
+)
+
+
+def __getattr__(name: str) -> Any:
+    """ARCHIVES, the adapters in the order of ENTRIES."""
+    if name != "ARCHIVES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .bnf import DataBnf
+    from .gallica import Gallica
+    from .internet_archive import InternetArchive
+    from .loc import LibraryOfCongress
+    from .openlibrary import OpenLibrary
+    return (InternetArchive, LibraryOfCongress, DataBnf, OpenLibrary, Gallica)
+
 
 _HOW_TO_READ = """\
 One question goes to several archives at once; their answers are put together, never compared.
@@ -27,16 +75,12 @@ record; search_headings and browse_collections give values for subject, creator 
 Pass identifiers on exactly as they came. Answers take several seconds: each archive is left the pause it is owed."""
 
 
-def instructions(settings: Settings, archives: Sequence[type[Archive]] = ARCHIVES) -> str:
+def instructions(settings: Settings, archives: Sequence[Entry] = ENTRIES) -> str:
     """What a model must know before its first call, at most 2,500 characters."""
-    lines = [f"- {archive.key}: {archive.name}; {', '.join(_answered(archive, settings))}{_when_asked(archive, settings)}" for archive in archives]
+    lines = [f"- {archive.key}: {archive.name}; {', '.join(archive.offers(settings))}{_when_asked(archive, settings)}" for archive in archives]
     return _HOW_TO_READ + "\nArchives and what they answer:\n" + "\n".join(lines)
 
 
-def _answered(archive: type[Archive], settings: Settings) -> list[str]:
-    return [call for call in archive.answers if archive.absence(call, settings) is None]
-
-
-def _when_asked(archive: type[Archive], settings: Settings) -> str:
+def _when_asked(archive: Entry, settings: Settings) -> str:
     by_default = archive.key in settings.sources if settings.sources else archive.asked_by_default
     return "." if by_default else "; asked only when named in sources."

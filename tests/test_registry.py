@@ -1,0 +1,40 @@
+"""The one list of archives: what it says before an adapter is loaded is what the adapter says."""
+from __future__ import annotations
+
+import pytest
+
+from sources.registry import ARCHIVES, ENTRIES, Entry, instructions
+from sources.settings import Settings
+
+
+@pytest.mark.parametrize("contents", [False, True])
+def test_every_entry_says_what_its_adapter_says(contents: bool) -> None:
+    settings = Settings(gallica_contents=contents)
+
+    said = [(entry.key, entry.name, entry.answers, entry.media_types, entry.asked_by_default, entry.offers(settings)) for entry in ENTRIES]
+
+    assert said == [
+        (archive.key, archive.name, archive.answers, archive.media_types, archive.asked_by_default,
+         tuple(call for call in archive.answers if archive.absence(call, settings) is None)) for archive in ARCHIVES]
+
+
+def test_the_registry_has_nothing_else_by_that_name() -> None:
+    import sources.registry
+
+    with pytest.raises(AttributeError, match="NO_SUCH_NAME"):
+        _ = sources.registry.NO_SUCH_NAME
+
+
+def test_the_instructions_name_every_archive_and_stay_short() -> None:
+    """At most 2,500 characters, whatever is set."""
+    text = instructions(Settings(gallica_contents=True, sources=("gallica",)))
+
+    assert len(text) <= 2500
+    assert all(f"- {entry.key}: {entry.name};" in text for entry in ENTRIES)
+
+
+def test_the_instructions_say_when_an_archive_waits_to_be_named() -> None:
+    toy = Entry(key="toy", name="the Toy Library", answers=("search_items",), media_types=(), asked_by_default=False)
+
+    assert instructions(Settings(), (toy,)).endswith("- toy: the Toy Library; search_items; asked only when named in sources.")
+    assert instructions(Settings(sources=("toy",)), (toy,)).endswith("- toy: the Toy Library; search_items.")
