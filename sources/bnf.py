@@ -1,46 +1,42 @@
 """data.bnf.fr: the works, persons, editions and headings of the Bibliothèque nationale de France; it holds no page text.
 
 One SPARQL endpoint answers everything. Every query here returns the same columns, one statement a row (`thing`, `p`, `o` and
-the name of what `o` points at), so that one reader serves them all. Gallica addresses are handed out, never requested.
+the name of what `o` points at), so that one reader (`bnf_records`) serves them all. Gallica addresses are handed out, never
+requested.
 
-Sources: data.bnf.fr, "Web sémantique et modèle de données"; the guide "Interroger le portail data.bnf.fr par API"
-(api.gouv.fr); answers recorded by public projects, 2019 to 2023 (facts of 2026-11).
+Sources: the guide "Interroger le portail data.bnf.fr par API" (api.gouv.fr); the habits of the engine as public
+clients of the service met them (facts of 2026-11).
 """
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import SplitResult, unquote
 
 from . import arks
-from .contract import (
-    IDENTIFYING,
-    Archive,
-    Contributor,
-    Copy,
-    Describes,
-    Edition,
-    Heading,
-    Item,
-    ItemPage,
-    ItemQuery,
-    Lane,
-    Page,
-    Plan,
-    Query,
-    Record,
-    Reference,
-    Related,
-    Reply,
-    Rights,
+from .bnf_records import (
+    KEY,
+    PREFIXES,
+    Answer,
+    Thing,
+    about_address,
+    kind_of,
+    page_address,
+    read_edition,
+    read_heading,
+    read_item,
+    read_row,
+    read_statements,
+    read_term,
+    record_address,
+    short,
 )
+from .contract import IDENTIFYING, Archive, Describes, Edition, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply
 from .errors import InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
-from .text import fold, integer, joined, listing, mapping, strings
+from .text import fold, listing, mapping
 
-KEY = "bnf"
 ENDPOINT = "https://data.bnf.fr/sparql"  # no trailing slash: with one, an HTML query editor answers
 JSON_RESULTS = "application/sparql-results+json"
 WINDOW = 400  # matches of a word search that are read at all; above that the engine gives up before the class filter ends
@@ -48,51 +44,17 @@ STATEMENTS_OF_A_LIST = 5000  # rows of one list; the engine refuses to sort more
 STATEMENTS_OF_A_RECORD = 2000
 WORDS_MAX, WORD_CHARS_MAX = 12, 60  # a longer question has only ever been given up
 
-PREFIXES = {
-    "foaf": "http://xmlns.com/foaf/0.1/", "skos": "http://www.w3.org/2004/02/skos/core#", "dcterms": "http://purl.org/dc/terms/",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "owl": "http://www.w3.org/2002/07/owl#", "bio": "http://vocab.org/bio/0.1/", "isni": "http://isni.org/ontology#",
-    "bnf": "http://data.bnf.fr/ontology/bnf-onto/", "roles": "http://data.bnf.fr/vocabulary/roles/",
-    "relators": "http://id.loc.gov/vocabulary/relators/", "rdae": "http://rdvocab.info/Elements/",
-    "rdag2": "http://rdvocab.info/ElementsGr2/", "rdarel": "http://rdvocab.info/RDARelationshipsWEMI/",
-    "rdafrbr": "http://rdvocab.info/uri/schema/FRBRentitiesRDA/", "rdac": "http://rdaregistry.info/Elements/c/#",
-}
 _PROLOGUE = "\n".join(f"PREFIX {prefix}: <{address}>" for prefix, address in PREFIXES.items())
 _OF_A_WORK = "dcterms:title, dcterms:creator, dcterms:date, dcterms:language, bnf:firstYear, rdae:statusOfIdentification"
 _OF_AN_EDITION = ("dcterms:title, dcterms:date, dcterms:language, bnf:isbn, bnf:ean, rdae:publishersName, rdae:placeOfPublication, "
                   "dcterms:publisher, rdarel:electronicReproduction, bnf:OCR")
 _OF_A_HEADING = "skos:prefLabel, skos:altLabel, foaf:focus"
 
-# What a record is, first match first; the record of an entity is always a skos:Concept too.
-KINDS = (
-    ("work", {"rdafrbr:Work", "rdac:C10001"}, "This record describes a work as an entity; its editions are records of their own."),
-    ("person", {"foaf:Person"}, "This record describes a person; the section editions lists the works filed under that name."),
-    ("organisation", {"foaf:Organization"}, "This record describes an organisation; the section editions lists its works."),
-    ("manifestation", {"rdafrbr:Manifestation", "rdac:C10007"}, "This record describes one edition of a work."),
-    ("expression", {"rdafrbr:Expression", "rdac:C10006"}, "This record describes a version of a work, not an edition."),
-    ("heading", {"skos:Concept"}, "This record describes a heading of the library, not a document."),
-)
 _LISTED = {  # by kind: what stands in the section editions, and the properties read of each
     "work": ("{{ ?thing rdarel:workManifested {about} }}", _OF_AN_EDITION),
     "person": ("{{ ?thing dcterms:creator {about} . ?thing a rdafrbr:Work }}", _OF_A_WORK),
     "organisation": ("{{ ?thing dcterms:creator {about} . ?thing a rdafrbr:Work }}", _OF_A_WORK),
 }
-_PROSE = {  # by kind: the properties that are prose, and what the prose is
-    "manifestation": ("dcterms:abstract rdae:note skos:note", "the abstract and notes of the library's record"),  # description = extent
-    "person": ("rdag2:biographicalInformation skos:note", "the library's biographical note, often one trade or one sentence"),
-    "heading": ("skos:scopeNote skos:definition skos:note", "the library's notes on the use of this heading"),
-}
-_PROSE_OF_OTHERS = ("dcterms:abstract dcterms:description rdae:note skos:note", "the abstract and notes of the library's record")
-_LINKS = (
-    ("dcterms:creator", "creator"), ("rdarel:workManifested", "work"), ("foaf:focus", "named by this heading"),
-    ("skos:broader", "broader heading"), ("skos:narrower", "narrower heading"), ("skos:related", "related heading"),
-    ("owl:sameAs", "same thing elsewhere"), ("skos:exactMatch", "exact match"), ("skos:closeMatch", "close match"),
-    ("skos:relatedMatch", "related match"), ("rdfs:seeAlso", "see also"), ("foaf:depiction", "picture, under its own terms"),
-)
-_ROLES = {"r70": "author", "r680": "translator"}  # the vocabulary is addresses; a code not verified is shown as it is
-_NUMBERS = {"isbn": "bnf:isbn", "issn": "bnf:issn", "ean": "bnf:ean", "frbnf": "bnf:FRBNF", "isni": "isni:identifierValid"}
-_COPIES = {"rdarel:electronicReproduction": "digital reproduction on Gallica, to be opened in a browser",
-           "bnf:OCR": "digital document with machine-read text on Gallica, to be opened in a browser"}
 
 _DROPPED = {
     "creator": "the search reads titles alone; search_headings (kind person), then get_item with the section editions, "
@@ -115,7 +77,7 @@ _ABSENT_FOR = {
     "collection": "data.bnf.fr has no collections in this sense.",
 }
 
-_ADDRESS = re.compile(r"https?://data\.bnf\.fr/(?:ark:/12148/(?P<ark>c[bc][0-9a-z]{6,20})|(?P<temp>temp-work/[0-9a-f]{32}))(?:[/#].*)?")
+
 _PAGE = re.compile(r"/(?:(?:fr|en)/)?(?:ark:/12148/(?P<ark>c[bc][0-9a-z]{6,20})|(?P<temp>temp-work/[0-9a-f]{32})|(?P<number>\d{8}))"
                    r"(?:[/.].*)?", re.ASCII)
 _LOCAL = re.compile(r"(?:ark:/?12148/)?(?P<ark>c[bc][0-9a-z]{6,20})|(?P<temp>temp-work/[0-9a-f]{32})/?|(?:(?i:FRBNF))?(?P<number>\d{8})",
@@ -186,7 +148,7 @@ def _distinct(pattern: str, limit: int, offset: int = 0) -> str:
 
 def _record_query(local: str) -> str:
     """Everything stated about the thing (#about), about its record (no fragment) and about its version (#Expression)."""
-    about, record = _about(local), _address(local)
+    about, record = about_address(local), record_address(local)
     return f"""{_PROLOGUE}
 SELECT ?p ?o ?name ?heading ?title WHERE {{
   {{ <{about}> ?p ?o }} UNION {{ <{record}> ?p ?o }} UNION {{ <{record}#Expression> ?p ?o }}
@@ -198,137 +160,10 @@ def _types_query(local: str) -> str:
     """What an address without statements is, under the fragments that older data used too."""
     fragments = ("", "#about", "#Expression", "#spatialThing", "#foaf:Person", "#foaf:Organization", "#frbr:Work")
     return f"{_PROLOGUE}\nSELECT DISTINCT ?type WHERE {{ " + " UNION ".join(
-        f"{{ <{_address(local)}{fragment}> a ?type }}" for fragment in fragments) + " } LIMIT 50"
+        f"{{ <{record_address(local)}{fragment}> a ?type }}" for fragment in fragments) + " } LIMIT 50"
 
 
-# ---- addresses -----------------------------------------------------------------------------------------------------
-
-def _address(local: str) -> str:
-    """The record's address as data: http, as the service files it."""
-    return f"http://data.bnf.fr/{local}/" if local.startswith("temp-work/") else f"http://data.bnf.fr/ark:/12148/{local}"
-
-
-def _about(local: str) -> str:
-    return _address(local) + "#about"
-
-
-def _page_address(local: str) -> str:
-    return _address(local).replace("http:", "https:", 1)
-
-
-def _local(address: str) -> str | None:
-    """The identifier inside an address of data.bnf.fr that get_item would read; None for any other address."""
-    match = _ADDRESS.fullmatch(address)
-    name = match and (match["ark"] or match["temp"])
-    return None if not name or (name.startswith("cb") and not arks.is_valid(name)) else name
-
-
-# ---- statements ----------------------------------------------------------------------------------------------------
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
-    """One value: a text with its language, or an address with the name of what it points at."""
-
-    value: str
-    is_address: bool = False
-    language: str | None = None
-    name: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thing:
-    """What is stated about one address, by property; `address` is "" when the row did not name one."""
-
-    address: str
-    statements: dict[str, list[Term]]
-
-    def terms(self, *properties: str) -> Iterator[Term]:
-        return (term for name in properties for term in self.statements.get(name, ()))
-
-    def texts(self, *properties: str) -> tuple[str, ...]:
-        """The texts of these properties, each once; French ones and those without a language first."""
-        found = [term for term in self.terms(*properties) if not term.is_address]
-        found.sort(key=lambda term: term.language not in (None, "fr"))
-        return tuple(dict.fromkeys(term.value for term in found))
-
-    def addresses(self, *properties: str) -> tuple[str, ...]:
-        found = (term.value for term in self.terms(*properties) if term.is_address and re.match("https?://", term.value))
-        return tuple(dict.fromkeys(found))
-
-    def first(self, *properties: str) -> str | None:
-        return next((text for name in properties for text in self.texts(name)), None)
-
-    def languages(self) -> tuple[str, ...]:
-        """MARC codes, the last piece of an id.loc.gov address; a text as it stands."""
-        found = self.terms("dcterms:language", "rdag2:languageOfThePerson")
-        return tuple(dict.fromkeys(term.value.rstrip("/").rsplit("/", 1)[-1] if term.is_address else term.value for term in found))
-
-    def year(self) -> int | None:
-        """The year when exactly one is stated. Years below 1 stay unread: nothing says how the service counts them."""
-        years = {integer(text) for text in self.texts("bnf:firstYear")}
-        year = years.pop() if len(years) == 1 else None
-        return year if year and year > 0 else None
-
-    def numbers(self) -> dict[str, tuple[str, ...]]:
-        return {name: found for name, property_ in _NUMBERS.items() if (found := self.texts(property_))}
-
-    def provisional(self) -> bool | None:
-        """What the library says of the identifier; for want of that, the shape of a machine-made address; else None."""
-        status = " ".join(self.texts("rdae:statusOfIdentification")).casefold()
-        if "provisional" in status or "established" in status:
-            return "provisional" in status
-        return True if "/temp-work/" in self.address else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """An answer read: its things in the order they came, the count asked beside them, rows that named no thing."""
-
-    things: tuple[Thing, ...]
-    counted: int | None
-    nameless_rows: int
-    row_count: int
-
-    def is_cut(self) -> bool:
-        """Whether a list stopped at its row limit, so that its last thing may be stated in part."""
-        return self.row_count >= STATEMENTS_OF_A_LIST
-
-
-def _term(cell: Any, name: str | None = None) -> Term | None:
-    block = mapping(cell)
-    value = next(iter(strings(block.get("value"))), None)
-    language = next(iter(strings(block.get("xml:lang"))), None)
-    return None if value is None else Term(value=value, is_address=block.get("type") == "uri", language=language, name=name)
-
-
-def _short(address: str) -> str:
-    """An address as prefix:name where PREFIXES knows it, the longest prefix winning; else as it stands."""
-    prefix = max((entry for entry in PREFIXES.items() if address.startswith(entry[1])), key=lambda entry: len(entry[1]), default=None)
-    return f"{prefix[0]}:{address[len(prefix[1]):]}" if prefix else address
-
-
-def _read(bindings: Sequence[Any], address: str | None = None) -> Answer:
-    """Statements gathered by thing; with `address`, all of them are about that one. A repeated statement counts once."""
-    things: dict[str, dict[str, list[Term]]] = {}
-    counted, nameless = None, 0
-    for row in map(mapping, bindings):
-        count = _term(row.get("counted"))
-        if count is not None:
-            counted = integer(count.value)
-            continue
-        subject, property_ = _term(row.get("thing")), _term(row.get("p"))
-        named = next((term.value for key in ("name", "heading", "title") if (term := _term(row.get(key)))), None)
-        value = _term(row.get("o"), named)
-        about = address or (subject and subject.value)
-        if not about or not property_ or not value:
-            nameless += 1
-            continue
-        terms = things.setdefault(about, {}).setdefault(_short(property_.value), [])
-        if all(value.value != other.value or value.language != other.language for other in terms):
-            terms.append(value)
-    return Answer(things=tuple(Thing(address=about, statements=found) for about, found in things.items()), counted=counted,
-                  nameless_rows=nameless, row_count=len(bindings))
-
+# ---- answers -------------------------------------------------------------------------------------------------------
 
 def _check_text(reply: Reply) -> None:
     """Refuse what arrives with status 200 and is no answer. None of it says anything about what the library holds.
@@ -353,6 +188,14 @@ def _check_text(reply: Reply) -> None:
 def _check_shape(reply: Reply) -> None:
     if not isinstance(mapping(mapping(reply.value).get("results")).get("bindings"), list):
         raise UnreadableAnswer("data.bnf.fr sent an answer without rows of results.", archive=KEY)
+
+
+def _skipped(answer: Answer, things: Sequence[Thing], read: Sequence[Any]) -> int:
+    """How many rows could not be read. Raises UnreadableAnswer when rows came and none could."""
+    skipped = len(things) - len(read) + answer.nameless_rows
+    if skipped and not read:
+        raise UnreadableAnswer("data.bnf.fr sent rows, and none of them can be read.", archive=KEY)
+    return skipped
 
 
 # ---- the archive ---------------------------------------------------------------------------------------------------
@@ -431,13 +274,13 @@ class DataBnf(Archive):
         works = _distinct(f"{{ {window} ?thing a rdafrbr:Work }}", query.rows + 1, offset)
         answer = self._list(_list_query(f"{{ {window} }}", works, _OF_A_WORK))
         things, more = answer.things[:query.rows], len(answer.things) > query.rows
-        records = tuple(record for thing in things if (record := _record(thing)))
+        records = tuple(record for thing in things if (record := read_row(thing)))
         skipped = _skipped(answer, things, records)
         full = (answer.counted or 0) >= WINDOW
         if full:
             notes.append(f"data.bnf.fr: the words match at least {WINDOW} titles of works and editions, and only the first {WINDOW} are "
                          "read, in no order; other works may match, and a second reading may differ. More words narrow it.")
-        if answer.is_cut():
+        if answer.row_count >= STATEMENTS_OF_A_LIST:
             notes.append(_CUT)
         beyond = "data.bnf.fr has no further work for these words: this page lies past the last." if query.page > 1 and not things else None
         return Page(records=records, skipped=skipped, more=more or (None if full else False), beyond=beyond, notes=tuple(notes))
@@ -446,15 +289,15 @@ class DataBnf(Archive):
         """One request for the record, one more for its list when the section editions is asked."""
         local = reference.local
         reply = self._ask(_record_query(local))
-        answer = _read(listing(reply.value["results"]["bindings"]), _about(local))
+        answer = read_statements(listing(reply.value["results"]["bindings"]), about_address(local))
         if not answer.things:
             raise self._nothing_stated(local, answer)
         thing = answer.things[0]
         notes = []
         if answer.row_count >= STATEMENTS_OF_A_RECORD:
             notes.append(f"The record was cut at {STATEMENTS_OF_A_RECORD} rows, so some of what it states is missing here.")
-        editions, total = self._editions(local, _kind(thing)[0], wanted, notes) if wanted.wants("editions") else ((), None)
-        return ItemPage(item=_item(local, thing, editions, self.attribution(reply.retrieved_at)), list_total=total, notes=tuple(notes))
+        editions, total = self._editions(local, kind_of(thing)[0], wanted, notes) if wanted.wants("editions") else ((), None)
+        return ItemPage(item=read_item(local, thing, editions, self.attribution(reply.retrieved_at)), list_total=total, notes=tuple(notes))
 
     def search_headings(self, query: str, kind: str, rows: int) -> Page:
         """RAMEAU subjects by their preferred form, persons by their name; exact ones first, then in alphabetical order.
@@ -470,10 +313,10 @@ class DataBnf(Archive):
             window = _window("?thing", "skos:prefLabel", words)
             chosen = _distinct(f"{{ {window} ?thing dcterms:isPartOf <http://data.bnf.fr/vocabulary/scheme/r166> }}", WINDOW)
         answer = self._list(_list_query(f"{{ {window} }}", chosen, _OF_A_HEADING))
-        headings = [heading for thing in answer.things if (heading := _heading(thing, query, kind))]
+        headings = [heading for thing in answer.things if (heading := read_heading(thing, query, kind))]
         skipped = _skipped(answer, answer.things, headings)
         headings.sort(key=lambda heading: (not heading.exact, heading.variant is None, fold(heading.label), heading.uri))
-        full = (answer.counted or 0) >= WINDOW or answer.is_cut()
+        full = (answer.counted or 0) >= WINDOW or answer.row_count >= STATEMENTS_OF_A_LIST
         if full:
             notes.append(f"data.bnf.fr: only the first {WINDOW} matching forms were read, in no order; the heading meant may be missing.")
         if not headings and kind == "subject":
@@ -488,7 +331,7 @@ class DataBnf(Archive):
 
     def _list(self, query: str) -> Answer:
         """A list and its count. A COUNT always gives a row, so an answer without one is no list of nothing."""
-        answer = _read(listing(self._ask(query).value["results"]["bindings"]))
+        answer = read_statements(listing(self._ask(query).value["results"]["bindings"]))
         if answer.counted is None:
             raise UnreadableAnswer("data.bnf.fr sent a list without the count asked beside it.", archive=KEY)
         return answer
@@ -509,18 +352,18 @@ class DataBnf(Archive):
         if kind not in _LISTED:
             return (), None
         pattern, properties = _LISTED[kind]
-        pattern = pattern.format(about=f"<{_about(local)}>")
+        pattern = pattern.format(about=f"<{about_address(local)}>")
         try:
             answer = self._list(_list_query(f"{{ {{ SELECT DISTINCT ?thing WHERE {pattern} }} }}",
                                             _distinct(pattern, wanted.list_limit, wanted.list_offset), properties))
-            editions = tuple(edition for thing in answer.things if (edition := _edition(thing)))
+            editions = tuple(edition for thing in answer.things if (edition := read_edition(thing)))
             skipped = _skipped(answer, answer.things, editions)
         except SourceError as error:
             notes.append(f"The list of editions or works could not be read, which says nothing of how many there are. {error.message}")
             return (), None
         if skipped:
             notes.append(f"{skipped} entries of the list could not be read and are left out.")
-        if answer.is_cut():
+        if answer.row_count >= STATEMENTS_OF_A_LIST:
             notes.append(_CUT)
         if kind != "work":
             notes.append("Only works filed under this name as creator are listed; other contributions stand elsewhere, "
@@ -532,14 +375,12 @@ class DataBnf(Archive):
         if answer.nameless_rows:
             return UnreadableAnswer("data.bnf.fr sent a record in which no statement can be read.", archive=KEY)
         rows = listing(self._ask(_types_query(local)).value["results"]["bindings"])
-        types = [_short(term.value) for row in rows if (term := _term(mapping(row).get("type")))]
+        types = [short(term.value) for row in rows if (term := read_term(mapping(row).get("type")))]
         if rows:
             return UnreadableAnswer(f"data.bnf.fr holds this identifier as {', '.join(types[:3]) or 'something unnamed'}, "
-                                    "of which nothing can be read here.", archive=KEY, hint=f"Open {_page_address(local)} instead.")
+                                    "of which nothing can be read here.", archive=KEY, hint=f"Open {page_address(local)} instead.")
         return RecordNotFound("data.bnf.fr states nothing about this identifier.", archive=KEY)
 
-
-# ---- statements as values of the contract --------------------------------------------------------------------------
 
 def _reference(match: re.Match[str], read_as: str | None) -> Reference:
     """The identifier that one of the patterns found; a record number gets its check character, an ark must have its own."""
@@ -552,147 +393,3 @@ def _reference(match: re.Match[str], read_as: str | None) -> Reference:
     if name.startswith("cb") and not arks.is_valid(name):
         raise InvalidInput("This ark does not end in its own check character, so one of its characters is mistyped.", archive=KEY, hint=_HINT)
     return Reference(source=KEY, local=name, read_as=read_as)
-
-
-def _skipped(answer: Answer, things: Sequence[Thing], read: Sequence[Any]) -> int:
-    """How many rows could not be read. Raises UnreadableAnswer when rows came and none could."""
-    skipped = len(things) - len(read) + answer.nameless_rows
-    if skipped and not read:
-        raise UnreadableAnswer("data.bnf.fr sent rows, and none of them can be read.", archive=KEY)
-    return skipped
-
-
-def _creators(thing: Thing) -> tuple[str, ...]:
-    """Names of creators; a creator known by its address alone has none."""
-    return tuple(dict.fromkeys(name for term in thing.terms("dcterms:creator")
-                               if (name := term.name if term.is_address else term.value)))
-
-
-def _record(thing: Thing) -> Record | None:
-    local = _local(thing.address)
-    if local is None:
-        return None
-    authors = tuple(f"{KEY}:{found}" for address in thing.addresses("dcterms:creator") if (found := _local(address)))
-    return Record(identifier=f"{KEY}:{local}", source=KEY, title=thing.first("dcterms:title"), creator=joined(_creators(thing)),
-                  year=thing.year(), date=joined(thing.texts("dcterms:date")), media_type="work", source_url=_page_address(local),
-                  identifier_provisional=thing.provisional(), languages=thing.languages(), author_identifiers=authors)
-
-
-def _heading(thing: Thing, query: str, kind: str) -> Heading | None:
-    """A heading; exact when its form, or a person's name without the dates, is the query but for case and accents."""
-    local, label = _local(thing.address), thing.first("skos:prefLabel")
-    if local is None or label is None:
-        return None
-    wanted = fold(" ".join(query.split()))
-    name = next((term.name for term in thing.terms("foaf:focus") if term.name), None)
-    exact = wanted in (fold(label), fold(name or label))
-    variant = None if exact else next((form for form in thing.texts("skos:altLabel") if fold(form) == wanted), None)
-    use_with = {"argument": "creator", "value": name or label, "sources": ["archive", "openlibrary", "gallica"]}
-    if kind == "subject":  # Gallica files these very headings; the other archives have vocabularies of their own
-        use_with = {"argument": "subject", "value": label, "sources": ["gallica"]}
-    return Heading(label=label, uri=thing.address, identifier=f"{KEY}:{local}", kind=kind, source=KEY, exact=exact, variant=variant,
-                   use_with=use_with)
-
-
-def _edition(thing: Thing) -> Edition | None:
-    local = _local(thing.address)
-    if local is None:
-        return None
-    return Edition(identifier=f"{KEY}:{local}", title=thing.first("dcterms:title"), date=joined(thing.texts("dcterms:date")),
-                   publisher=joined(thing.texts("rdae:publishersName") or thing.texts("dcterms:publisher")),
-                   place=joined(thing.texts("rdae:placeOfPublication")), language=thing.languages(), standard_numbers=thing.numbers(),
-                   source_url=_page_address(local), digitised_url=next(iter(thing.addresses(*_COPIES)), None))
-
-
-def _kind(thing: Thing) -> tuple[str, str]:
-    """What the record is, and the sentence that says so."""
-    types = {_short(address) for address in thing.addresses("rdf:type")}
-    return next(((kind, says) for kind, classes, says in KINDS if classes & types),
-                ("record", "data.bnf.fr does not say in known terms what this record describes."))
-
-
-def _item(local: str, thing: Thing, editions: tuple[Edition, ...], attribution: str) -> Item:
-    kind, says = _kind(thing)
-    prose, prose_means = _PROSE.get(kind, _PROSE_OF_OTHERS)
-    paragraphs = dict.fromkeys(text for name in prose.split() for text in thing.texts(name))
-    year = thing.year() if kind in ("work", "manifestation", "expression") else None  # a person's is the year of birth
-    copies = tuple(Copy(label=label, url=url) for name, label in _COPIES.items() for url in thing.addresses(name))
-    return Item(
-        identifier=f"{KEY}:{local}", source=KEY, title=thing.first("dcterms:title", "foaf:name", "skos:prefLabel", "rdfs:label"),
-        creator=joined(_creators(thing)), creators=_creators(thing), year=year,
-        year_means=None if year is None else f"the first year the library states for this {kind}",
-        date=joined(thing.texts("dcterms:date")), media_type=kind, source_url=_page_address(local), attribution=attribution,
-        identifier_provisional=thing.provisional(), description="\n\n".join(paragraphs) or None,
-        description_means=prose_means if paragraphs else None, notes=_notes(thing, says), subjects=_subjects(thing),
-        rights=Rights(
-            statement="Licence Ouverte (Etalab): reuse is free, commercial use too, if the Bibliothèque nationale de France is named "
-                      "as the source together with the date of retrieval.", url="https://data.bnf.fr/opendata",
-            covers="the whole catalogue's metadata", note="It does not speak of documents digitised on Gallica, which have terms of their own."),
-        copies=copies, copies_available=len(copies) if kind == "manifestation" else None, context=_context(local, thing),
-        contributors=_contributors(thing), editions=editions, language=thing.languages(),
-        publisher=joined(thing.texts("rdae:publishersName") or thing.texts("dcterms:publisher")),
-        place=joined(thing.texts("rdae:placeOfPublication")),
-        extent=joined(thing.texts("dcterms:description")) if kind == "manifestation" else None,
-        standard_numbers={**thing.numbers(), **({} if "/" in local else {"ark": (f"ark:/12148/{local}",)})})
-
-
-def _notes(thing: Thing, says: str) -> tuple[str, ...]:
-    """What the record is, then what it states that has no field of its own, quoted as published."""
-    titles, heading = thing.texts("dcterms:title"), thing.texts("skos:prefLabel")
-    unnamed = sum(1 for term in thing.terms("dcterms:creator") if term.is_address and not term.name)
-    forms = [address.rstrip("/").rsplit("/", 1)[-1] for address in thing.addresses("rdae:formOfWork")]
-    told = (
-        ("The library calls this identifier provisional and can replace it.", thing.provisional() or ""),
-        ("Further titles: {}.", "; ".join(titles[1:11])),
-        ("The library's heading: {}.", "; ".join(heading[:3]) if thing.texts("foaf:name", "dcterms:title") else ""),
-        ("Other forms: {}.", "; ".join(thing.texts("skos:altLabel")[:10])),
-        ("Born, as published: {}.", ", ".join(thing.texts("bio:birth", "rdag2:placeOfBirth"))),
-        ("Died, as published: {}.", ", ".join(thing.texts("bio:death", "rdag2:placeOfDeath"))),
-        ("Years filed with the name: {}.", " to ".join(thing.texts("bnf:firstYear", "bnf:lastYear")) if thing.texts("foaf:name") else ""),
-        ("Edition statement: {}.", "; ".join(thing.texts("rdae:editionStatement"))),
-        ("Form of work, in the library's own codes: {}.", ", ".join(dict.fromkeys(forms))),
-        ("Creators given by address alone: {}; the section context shows them.", unnamed or ""),
-    )
-    return (says, *(sentence.format(value) for sentence, value in told if value))
-
-
-def _subjects(thing: Thing) -> tuple[str, ...]:
-    """Dewey classes as classes, headings by their form, words as words: three vocabularies, none reduced to another."""
-    found = []
-    for term in thing.terms("dcterms:subject", "rdag2:fieldOfActivityOfThePerson", "bnf:subject"):
-        dewey, local = re.fullmatch(r"https?://dewey\.info/class/([\d.]+)/.*", term.value), _local(term.value)
-        if not term.is_address:
-            found.append(term.value)
-        elif dewey:
-            found.append(f"Dewey class {dewey.group(1)}")
-        else:
-            found.append(term.name or (f"heading {KEY}:{local}, its form not stated" if local else term.value))
-    return tuple(dict.fromkeys(found))
-
-
-def _contributors(thing: Thing) -> tuple[Contributor, ...]:
-    """Creators, then those named in a role on the thing or on its version; a role without a verified name keeps its code."""
-    roles = [("dcterms:creator", "creator"), ("dcterms:contributor", "contributor")]
-    roles += [(name, _ROLES.get(code, code)) for name in thing.statements
-              for prefix, _, code in [name.partition(":")] if prefix in ("roles", "relators")]
-    found = []
-    for property_, role in roles:
-        for term in thing.terms(property_):
-            name, local = term.name if term.is_address else term.value, _local(term.value)
-            if name:
-                found.append(Contributor(name=name, role=role, identifier=f"{KEY}:{local}" if local else None))
-    return tuple(dict.fromkeys(found))
-
-
-def _context(local: str, thing: Thing) -> tuple[Related, ...]:
-    """Records and pages that this one points at, itself left out; each address once, under its first relation."""
-    found: dict[str, Related] = {}
-    for property_, relation in (*_LINKS, ("dcterms:subject", "subject heading")):
-        for term in thing.terms(property_):
-            other = _local(term.value)
-            address = _page_address(other) if other else term.value
-            if not term.is_address or other == local or (property_ == "dcterms:subject" and not other) or not address.startswith("http"):
-                continue
-            found.setdefault(address, Related(identifier=f"{KEY}:{other}" if other else None, label=term.name or address, kind=relation,
-                                              source_url=address))
-    return tuple(found.values())
