@@ -15,7 +15,8 @@ DEPTH_LIMIT = 200  # levels of JSON; the deepest answer recorded has 11
 DIGITS_LIMIT = 100  # digits of one number; identifiers of the archives stay below 20
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:\-]+)", re.IGNORECASE)
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._\-]+)["']""")
-_HTML = re.compile(rb"\A[\s\xef\xbb\xbf]*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|title|body)\b", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(rb"\A[\s\xef\xbb\xbf]*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|title|body)\b",
+                   re.IGNORECASE | re.DOTALL)
 
 
 def is_html(body: bytes, content_type: str) -> bool:

@@ -1,4 +1,4 @@
-"""Pacing: one gate per lane. First come first served, start-to-start spacing, so many in flight; blocks; shared between processes.
+"""Pacing: one gate per lane. First come first served, start-to-start spacing, so many in flight; blocks; shared by processes.
 
 A gate keeps its lane's pace inside this process with a lock of its own. A ledger, one small file per lane, keeps the same pace
 between processes: the next free slot is reserved under the file's lock and waited for outside it. Whatever happens to the
@@ -315,7 +315,7 @@ class Gate:
                     return True
 
     def _settle_slot(self, remaining_s: float) -> None:
-        """Reserve the next slot, or confirm the one whose time has come. Only the first in the queue comes here, without the lock."""
+        """Reserve the next slot, or confirm the one whose time has come; the first in the queue comes here, without the lock."""
         now = self._clock.monotonic()
         if self._slot is not None:
             moved = self._ledger.confirm(self._slot) if self._ledger is not None else now
@@ -334,7 +334,7 @@ class Gate:
                     return
                 if slot > now + remaining_s:
                     raise self._queue_too_long(slot - now)
-            self._slot, self._settled = slot, slot <= now
+            self._slot, self._settled = slot, slot <= self._clock.monotonic()
 
     def _depart(self, ticket: _Ticket) -> None:
         with self._changed:
@@ -358,7 +358,8 @@ class Gate:
     def _queue_too_long(self, seconds: float) -> RateLimited:
         return RateLimited(f"{self.name} was not asked: this server's own queue for it is too long to start in time; "
                            f"a place is free in about {max(1, round(seconds))} s.", archive=self.archive,
-                           hint="Ask again after that time; requests are spaced as the archive wants.", retry_after_s=round(seconds, 1))
+                           hint="Ask again after that time; requests are spaced as the archive wants.",
+                           retry_after_s=round(seconds, 1))
 
     def leave(self) -> None:
         """The request is over, however it ended."""
@@ -441,8 +442,8 @@ def blocked_error(archive: str, name: str, by: str, left_s: float) -> SourceErro
     """The error of a request that is not sent because the lane is blocked for `left_s` more seconds."""
     seconds = max(1, round(left_s))
     if by == "wall":
-        return ArchiveUnreachable(f"{name}: blocked by the site's protection; nothing is sent for another {seconds} s.", archive=archive,
-                                  hint="A challenge page came instead of an answer. Nothing was learnt about what is held.",
+        return ArchiveUnreachable(f"{name}: blocked by the site's protection; nothing is sent for another {seconds} s.",
+                                  archive=archive, hint="A challenge page came instead of an answer. Nothing was learnt about what is held.",
                                   retry_after_s=float(seconds))
     return RateLimited(f"{name} asked this client to stay away; nothing is sent for another {seconds} s.", archive=archive,
                        retry_after_s=float(seconds))

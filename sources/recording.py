@@ -1,7 +1,7 @@
 """Answers kept as files, and answered from files: BOOKS_RECORD_DIR, BOOKS_REPLAY_DIR, and the sample shelf.
 
-One file holds one answer: a JSON object (what was asked, status, the headers that matter, when), a blank line, the body, as it came
-when it is UTF-8 and in base64 otherwise. Any editor shows it; a file may be written by hand and have any name that ends in SUFFIX.
+One file holds one answer: a JSON object (what was asked, status, the headers that matter, when), a blank line, and the body, as
+it came when it is UTF-8 and in base64 otherwise. Any editor shows it; a file may be written by hand under any name in SUFFIX.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Recorder:
         self._warned = False
 
     def keep(self, question: Question, received: Received) -> None:
-        """Write one answer, whole or not at all. A folder that is full or cannot be written to is said once and otherwise left."""
+        """Write one answer, whole or not at all. A folder that is full or cannot be written to is said once, then left alone."""
         text = _file_text(question, received)
         path = self._folder / file_name(question)
         beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")

@@ -22,7 +22,16 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from .calls import Call, Clock, SystemClock
 from .contract import Archive, Check, Lane, Params, Reply
 from .decoding import decode_json, decode_text, decode_xml, is_html, text_of_xml
-from .errors import ArchiveUnreachable, Cancelled, InvalidInput, RateLimited, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
+from .errors import (
+    ArchiveUnreachable,
+    Cancelled,
+    InvalidInput,
+    RateLimited,
+    RecordNotFound,
+    SourceError,
+    TimedOut,
+    UnreadableAnswer,
+)
 from .pacing import BLOCK_LIMIT_S, Abandoned, Gate, Ledger
 from .recording import Recorder, Shelf
 from .settings import PROJECT_URL, Settings
@@ -36,13 +45,14 @@ CACHE_LIMIT_BYTES = 32 << 20
 SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
 ASK_AGAIN_S = 40.0  # a newspaper search of the Library of Congress takes 30 to 45 s (facts of 2026-11)
 WALL_SIGNS = ("just a moment", "captcha", "altcha", "challenge-platform")
-ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml", "text": "text/plain, */*;q=0.5", "html": "text/html, */*;q=0.5"}
+ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml", "text": "text/plain, */*;q=0.5",
+          "html": "text/html, */*;q=0.5"}
 _log = logging.getLogger("books")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """How an answer is to be read: `kind` is json|xml|text|html; `statuses` are those that are answers; the checks of contract.Asker."""
+    """How an answer is to be read: `kind` is json|xml|text|html; the rest as contract.Asker says."""
 
     kind: str
     statuses: tuple[int, ...] = (200,)
@@ -52,7 +62,7 @@ class _Reading:
 
 
 class _Again(Exception):
-    """This attempt failed in a way that another may mend. `after_s` is the pause the archive asked for; `tries` bounds the attempts."""
+    """This attempt failed in a way that another may mend. `after_s` is the pause the archive asked for; `tries` how often at most."""
 
     def __init__(self, error: SourceError, *, after_s: float | None = None, tries: int = 99) -> None:
         super().__init__(error.message)
@@ -122,11 +132,17 @@ class Transport:
             if self.settings.gateway is not None:
                 folder = folder / f"gateway-{hashlib.sha256(self.settings.gateway.encode()).hexdigest()[:12]}"
             ledger = Ledger(folder / f"{lane.key}.json", spacing_s, clock)
-        return Gate(archive=archive.key, name=archive.name, spacing_s=spacing_s, in_flight_max=lane.in_flight_max, clock=clock, ledger=ledger)
+        return Gate(archive=archive.key, name=archive.name, spacing_s=spacing_s, in_flight_max=lane.in_flight_max, clock=clock,
+                    ledger=ledger)
 
     def for_call(self, call: Call, archive_key: str) -> ArchiveAsker:
         """The way out for one archive during one call."""
         return ArchiveAsker(self, self._archives[archive_key], call)
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that calls put to this transport should go by."""
+        return self._clock
 
     def gate(self, lane: Lane) -> Gate:
         return self._gates[lane.key]
@@ -157,8 +173,8 @@ class Transport:
             for lane in archive.lanes:
                 gate = self._gates[lane.key]
                 blocked_s = gate.blocked_for()
-                lanes.append({"lane": lane.key, "archive": archive.key, "spacing_s": gate.spacing_s, "spacing_because": lane.spacing_because,
-                              "in_flight": gate.in_flight, "in_flight_max": lane.in_flight_max,
+                lanes.append({"lane": lane.key, "archive": archive.key, "spacing_s": gate.spacing_s,
+                              "spacing_because": lane.spacing_because, "in_flight": gate.in_flight, "in_flight_max": lane.in_flight_max,
                               "blocked_until": _iso(self._clock.time() + blocked_s) if blocked_s else None,
                               "last_failure": self._failures.get(lane.key)})
         return {"lanes": lanes, "cached_entries": len(self._cache), "replaying": self._shelf is not None,
@@ -185,6 +201,7 @@ class Transport:
 
     def _question(self, archive: type[Archive], url: str, params: Params, form: Mapping[str, str] | None,
                   headers: Mapping[str, str] | None) -> Question:
+        """The question that these arguments make. Raises InvalidInput."""
         pairs = list(params.items()) if isinstance(params, Mapping) else list(params)
         try:
             address = self._wire.address(url, pairs)
@@ -240,7 +257,8 @@ class Transport:
         sent = flight.requests_sent if leads else 0
         if flight.failure is not None:
             raise copy.copy(flight.failure) from flight.failure
-        assert flight.reply is not None and flight.received is not None
+        assert flight.reply is not None
+        assert flight.received is not None
         return flight.reply if leads else self._read(archive, flight.received, reading, cached=False), sent
 
     def _patience(self, flight: _Flight, call: Call, joined_at: float) -> float:
@@ -269,8 +287,8 @@ class Transport:
         except (OSError, ValueError, KeyError, TypeError) as exc:
             raise UnreadableAnswer(f"The answer of {archive.name} kept on the shelf cannot be read.", archive=archive.key) from exc
         if received is None:
-            raise ArchiveUnreachable(f"{archive.name} is answered from a shelf of kept answers, and this one is not on the shelf: {question.url}",
-                                     archive=archive.key, hint="Ask what the shelf holds, or unset BOOKS_REPLAY_DIR.")
+            raise ArchiveUnreachable(f"{archive.name} is answered from kept answers alone, and this one is not on the shelf: "
+                                     f"{question.url}", archive=archive.key, hint="Ask what the shelf holds, or unset BOOKS_REPLAY_DIR.")
         try:
             self._judge(archive, self._lane(archive, urlsplit(question.url)), received, reading, question.url)
             return self._read(archive, received, reading, cached=False)
@@ -365,10 +383,11 @@ class Transport:
                 flight.first_sent_at = sent_at if flight.first_sent_at is None else flight.first_sent_at
                 self._changed.notify_all()
             until = flight.first_sent_at + 2 * self._timeout_s if reading.run_on else sent_at + self._timeout_s
-            headers = {"User-Agent": self._agent, "Accept": ACCEPT[reading.kind], "Accept-Encoding": "gzip, deflate", **dict(question.headers)}
+            headers = {"Accept": ACCEPT[reading.kind], **dict(question.headers),
+                       "User-Agent": self._agent, "Accept-Encoding": "gzip, deflate"}
             limit_s = max(0.001, until - sent_at)
-            threading.Thread(target=self._wire.run, args=(exchange, question, headers, limit_s), name=f"books-wire-{archive.key}",
-                             daemon=True).start()
+            threading.Thread(target=self._wire.run, args=(exchange, question, headers, limit_s),
+                             name=f"books-wire-{archive.key}", daemon=True).start()
             self._watch(exchange, until, gone)
         finally:
             gate.leave()
@@ -394,7 +413,8 @@ class Transport:
         """What an exchange without an answer means."""
         failure = exchange.failure
         if exchange.stopped or failure is None:
-            failure = TimedOut(f"{flight.archive.name} gave no whole answer within {self._timeout_s:g} s.", archive=flight.archive.key)
+            failure = TimedOut(f"{flight.archive.name} gave no whole answer within {self._timeout_s:g} s.",
+                               archive=flight.archive.key)
         known = failure.error if isinstance(failure, Dropped) else failure
         if isinstance(known, SourceError):
             self._note_failure(lane, known)
@@ -405,8 +425,8 @@ class Transport:
         location = received.headers.get("location")
         if received.status not in (301, 302, 303, 307, 308) or not location:
             return None
-        elsewhere = ArchiveUnreachable(f"{archive.name} sent a redirect elsewhere, to an address that is not its own; it was not followed.",
-                                       archive=archive.key, status=received.status)
+        elsewhere = ArchiveUnreachable(f"{archive.name} sent a redirect elsewhere, to an address that is not its own; "
+                                       "it was not followed.", archive=archive.key, status=received.status)
         try:
             spelled = location.encode("latin-1").decode("utf-8", "replace")  # headers arrive as Latin-1, whatever they hold
             address = self._wire.address(urljoin(question.url, spelled).partition("#")[0], [])
@@ -439,10 +459,10 @@ class Transport:
         return any(sign in page or sign in where for sign in signs)
 
     def _walled(self, archive: type[Archive], lane: Lane) -> SourceError:
-        left_s = self._gates[lane.key].block_wall(lane.wall_block_s, lane.wall_block_max_s) if self._shelf is None else 0.0
+        left_s = self.gate(lane).block_wall(lane.wall_block_s, lane.wall_block_max_s) if self._shelf is None else 0.0
         return ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; a challenge page came instead of an answer.",
-                                  archive=archive.key, hint="Nothing was learnt about what is held. Nothing more is sent to it until then.",
-                                  retry_after_s=float(round(left_s)) or None)
+                                  hint="Nothing was learnt about what is held; nothing more is sent there for a while.",
+                                  archive=archive.key, retry_after_s=float(round(left_s)) or None)
 
     def _refusal(self, archive: type[Archive], lane: Lane, received: Received) -> Exception:
         """What a status that is no answer means (DESIGN 8); an _Again where another attempt may help."""
@@ -467,8 +487,8 @@ class Transport:
         """What a 429, or a 503 that names a time, means: a short wait, or silence that is reported at once."""
         if status == 429 and lane.limit_block_s is not None:
             after_s = max(lane.limit_block_s, after_s or 0.0)
-        error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).", archive=archive.key, status=status,
-                            retry_after_s=after_s)
+        error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).", archive=archive.key,
+                            status=status, retry_after_s=after_s)
         short = after_s is None or after_s <= RETRY_AFTER_LIMIT_S
         if short and status in lane.retry_statuses:
             return _Again(error, after_s=after_s)

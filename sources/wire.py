@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -84,10 +85,8 @@ class Exchange:
         with self._lock:
             self.stopped = True
             if self._socket is not None:
-                try:
+                with suppress(OSError):  # already closed from the other side
                     self._socket.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass  # already closed from the other side
             self._release()
 
     def finish(self) -> None:
@@ -180,15 +179,16 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
     if 300 <= status < 400 and "location" in response.headers:
         return b""
     if "," in response.headers.get("content-encoding", ""):  # nested compression multiplies; nobody needs it
-        raise UnreadableAnswer(f"{exchange.name} sent an answer compressed more than once.", archive=exchange.archive, status=status)
+        raise UnreadableAnswer(f"{exchange.name} sent an answer compressed more than once.", archive=exchange.archive,
+                               status=status)
     whole = exchange.whole(status)
     chunks, size = [], 0
     for chunk in response.iter_content(CHUNK_BYTES):
         chunks.append(chunk)
         size += len(chunk)
         if size > BODY_LIMIT_BYTES:
-            raise UnreadableAnswer(f"{exchange.name} sent an answer of more than {BODY_LIMIT_BYTES >> 20} MiB; it was not read to the end.",
-                                   archive=exchange.archive, status=status)
+            raise UnreadableAnswer(f"{exchange.name} sent an answer of more than {BODY_LIMIT_BYTES >> 20} MiB; "
+                                   "it was not read to the end.", archive=exchange.archive, status=status)
         if not whole and size > REFUSAL_LIMIT_BYTES:
             return b"".join(chunks)
     announced = response.headers.get("content-length", "")
@@ -215,7 +215,8 @@ def _translated(exc: OSError, archive: str, name: str) -> Exception:
         return ArchiveUnreachable(f"The proxy did not let the request to {name} through.", archive=archive,
                                   hint="Check HTTPS_PROXY and NO_PROXY; `mcp-books check` shows what is in force.")
     if isinstance(exc, (requests.exceptions.InvalidProxyURL, requests.exceptions.InvalidSchema)):
-        return ArchiveUnreachable("The proxy setting cannot be used.", archive=archive, hint="Check HTTPS_PROXY; a SOCKS proxy is not supported.")
+        return ArchiveUnreachable("The proxy setting cannot be used.", archive=archive,
+                                  hint="Check HTTPS_PROXY; a SOCKS proxy is not supported.")
     if isinstance(exc, requests.exceptions.Timeout):
         return TimedOut(f"{name} did not answer in time.", archive=archive)
     if isinstance(exc, requests.exceptions.ContentDecodingError):

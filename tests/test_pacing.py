@@ -1,0 +1,463 @@
+"""The pace of a lane: inside one process exactly, between processes through a small file, and whatever happens to that file."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sources.calls import SystemClock
+from sources.errors import ArchiveUnreachable, RateLimited, SourceError
+from sources.pacing import Abandoned, Gate, LaneState, Ledger
+
+MINUTE = 60.0
+
+
+def forever() -> float:
+    return 1e9
+
+
+def never() -> bool:
+    return False
+
+
+def gate_of(clock, *, spacing_s=1.0, in_flight_max=1, path: Path | None = None) -> Gate:
+    ledger = Ledger(path, spacing_s, clock) if path else None
+    return Gate(archive="toy", name="the Toy Library", spacing_s=spacing_s, in_flight_max=in_flight_max, clock=clock, ledger=ledger)
+
+
+def pass_through(gate: Gate, remaining_s: Callable[[], float] = forever) -> None:
+    """One request that takes no time."""
+    gate.enter(remaining_s, never, None)
+    gate.started()
+    gate.leave()
+
+
+def until_true(condition: Callable[[], bool]) -> None:
+    """Let other threads go on until something holds; a second is far more than they need."""
+    for _ in range(500):
+        if condition():
+            return
+        time.sleep(0.002)
+    raise AssertionError("did not come about")
+
+
+def refused(gate: Gate, remaining_s: float = MINUTE) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        gate.enter(lambda: remaining_s, never, None)
+    return caught.value
+
+
+# ---- one process ---------------------------------------------------------------------------------------------------
+
+def test_five_at_once_set_out_one_spacing_apart(clock):
+    """A lane of 6 s: at 0, 6, 12, 18 and 24 s exactly, whatever the order in which the threads come to run."""
+    gate = gate_of(clock, spacing_s=6.0)
+    starts: list[float] = []
+
+    def request() -> None:
+        gate.enter(forever, never, None)
+        starts.append(clock.monotonic() - 1000.0)
+        gate.leave()
+
+    threads = [threading.Thread(target=request) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert starts == [0.0, 6.0, 12.0, 18.0, 24.0]
+
+
+def test_who_comes_first_is_served_first(clock):
+    gate = gate_of(clock)
+    gate.enter(forever, never, None)
+    served: list[int] = []
+
+    def request(number: int) -> None:
+        gate.enter(forever, never, number)
+        served.append(number)
+        gate.leave()
+
+    threads = []
+    for number in range(4):
+        threads.append(threading.Thread(target=request, args=(number,)))
+        threads[-1].start()
+        until_true(lambda: gate.waits_for_others(number - 1) and len(gate._queue) == number + 1)
+    gate.leave()
+    for thread in threads:
+        thread.join()
+
+    assert served == [0, 1, 2, 3]
+
+
+def test_no_more_than_allowed_are_in_flight(clock):
+    """Two places: the third request waits until one of the first two is over, though its slot has come."""
+    gate = gate_of(clock, in_flight_max=2)
+    gate.enter(forever, never, None)
+    gate.enter(forever, never, None)
+    third = threading.Thread(target=lambda: gate.enter(forever, never, None))
+
+    third.start()
+    until_true(lambda: len(gate._queue) == 1)
+    in_flight_before = gate.in_flight
+    gate.leave()
+    third.join()
+
+    assert (in_flight_before, gate.in_flight, clock.slept) == (2, 2, [1.0, 1.0])
+
+
+def test_the_spacing_counts_from_the_moment_of_sending(clock):
+    """A request that passed the gate at 0 s but sent its first byte at 0.3 s is followed at 1.3 s, not at 1 s."""
+    gate = gate_of(clock)
+    gate.enter(forever, never, None)
+    clock.advance(0.3)
+    gate.started()
+    gate.leave()
+
+    pass_through(gate)
+
+    assert clock.monotonic() == 1001.3
+
+
+def test_a_place_that_cannot_come_in_time_is_refused_at_once(clock):
+    """Spacing 6 s, 5 s left: refused without waiting, with the seconds, as this server's own queue."""
+    gate = gate_of(clock, spacing_s=6.0)
+    pass_through(gate)
+
+    error = refused(gate, 5.0)
+
+    assert type(error) is RateLimited
+    assert error.message == ("the Toy Library was not asked: this server's own queue for it is too long to start in time; "
+                             "a place is free in about 6 s.")
+    assert (error.retry_after_s, clock.slept) == (6.0, [])
+
+
+def test_a_queue_that_does_not_move_ends_at_the_callers_deadline(clock):
+    """The only place is taken by a request that does not end; the time left falls to nothing."""
+    gate = gate_of(clock)
+    gate.enter(forever, never, None)
+    deadline = clock.monotonic() + 3.0
+    errors: list[SourceError] = []
+
+    def request() -> None:
+        try:
+            gate.enter(lambda: deadline - clock.monotonic(), never, None)
+        except SourceError as exc:
+            errors.append(exc)
+
+    waiting = threading.Thread(target=request)
+    waiting.start()
+    until_true(lambda: len(gate._queue) == 1)
+    clock.advance(5.0)
+    gate.nudge()
+    waiting.join()
+
+    assert [error.code for error in errors] == ["rate_limited"]
+
+
+def test_a_waiter_that_gives_up_wakes_at_once_and_leaves_no_hole():
+    """Real clock, 0.4 s: the second gives up its reserved slot after 0.1 s; the third sets out in it, not one later."""
+    gate = gate_of(SystemClock(), spacing_s=0.4)
+    pass_through(gate)
+    begun = time.monotonic()
+    given_up = threading.Event()
+    times: dict[str, float] = {}
+
+    def second() -> None:
+        with pytest.raises(Abandoned):
+            gate.enter(forever, given_up.is_set, None)
+        times["second"] = time.monotonic() - begun
+
+    def third() -> None:
+        gate.enter(forever, never, None)
+        times["third"] = time.monotonic() - begun
+
+    threads = [threading.Thread(target=second), threading.Thread(target=third)]
+    threads[0].start()
+    until_true(lambda: gate._slot is not None)
+    threads[1].start()
+    until_true(lambda: len(gate._queue) == 2)
+    time.sleep(0.1)
+    given_up.set()
+    gate.nudge()
+    for thread in threads:
+        thread.join()
+
+    assert times["second"] < 0.3
+    assert 0.395 <= times["third"] < 0.7
+
+
+def test_a_lane_that_rests_makes_everybody_wait(clock):
+    gate = gate_of(clock)
+    pass_through(gate)
+
+    gate.postpone(7.0)
+    pass_through(gate)
+
+    assert clock.slept == [7.0]
+
+
+def test_a_limit_is_told_with_what_is_left_and_ends(clock):
+    """An hour's silence: after 40 minutes 1200 s are left; after the hour the lane is open."""
+    gate = gate_of(clock)
+    gate.block(3600.0)
+    clock.advance(2400.0)
+
+    error = refused(gate)
+    clock.advance(1200.0)
+    pass_through(gate)
+
+    assert type(error) is RateLimited
+    assert error.message == "the Toy Library asked this client to stay away; nothing is sent for another 1200 s."
+    assert error.retry_after_s == 1200.0
+
+
+def test_a_wall_doubles_its_pause_and_a_good_answer_ends_the_series(clock):
+    """60, 120, 200 (the longest), and 60 again after a readable answer."""
+    gate = gate_of(clock)
+    lengths = []
+
+    for _ in range(3):
+        lengths.append(gate.block_wall(60.0, 200.0))
+        clock.advance(lengths[-1])
+    gate.good()
+    lengths.append(gate.block_wall(60.0, 200.0))
+    error = refused(gate)
+
+    assert lengths == [60.0, 120.0, 200.0, 60.0]
+    assert type(error) is ArchiveUnreachable
+    assert error.message == "the Toy Library: blocked by the site's protection; nothing is sent for another 60 s."
+
+
+def test_two_requests_that_meet_one_wall_count_once(clock):
+    gate = gate_of(clock, in_flight_max=2)
+
+    lengths = [gate.block_wall(60.0, 3600.0), gate.block_wall(60.0, 3600.0)]
+
+    assert lengths == [60.0, 60.0]
+
+
+def test_who_waits_in_the_queue_learns_of_a_block(clock):
+    gate = gate_of(clock)
+    gate.enter(forever, never, None)
+    errors: list[SourceError] = []
+    waiting = threading.Thread(target=lambda: errors.append(refused(gate)))
+
+    waiting.start()
+    until_true(lambda: len(gate._queue) == 1)
+    gate.block(100.0)
+    waiting.join()
+
+    assert [error.code for error in errors] == ["rate_limited"]
+
+
+def test_no_block_is_believed_for_longer_than_a_day(clock):
+    assert gate_of(clock).block(1e15) == 24 * 3600.0
+
+
+# ---- several processes: two gates with one file are as far apart as two processes ------------------------------------
+
+def test_two_processes_share_one_pace(clock, tmp_path):
+    """Alternating requests of two gates set out at 0, 1, 2, 3 s."""
+    gates = [gate_of(clock, path=tmp_path / "toy.json") for _ in range(2)]
+    starts = []
+
+    for number in range(4):
+        pass_through(gates[number % 2])
+        starts.append(clock.monotonic() - 1000.0)
+
+    assert starts == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_late_start_elsewhere_moves_the_slot_behind_it(clock, tmp_path):
+    """One process reserved 1 s and sent at 1.4 s; the other, which holds the slot of 2 s, sets out at 2.4 s."""
+    path = tmp_path / "toy.json"
+    late, other = gate_of(clock, path=path), gate_of(clock, path=path)
+    pass_through(late)
+    late.enter(forever, never, None)
+    slot = Ledger(path, 1.0, clock).reserve(0.0, 1e9)
+    clock.advance(0.4)
+    late.started()
+
+    moved = other._ledger.confirm(slot[0])
+
+    assert (slot[0], moved) == (1002.0, 1002.4)
+
+
+def test_a_block_and_its_step_outlive_a_restart(clock, tmp_path):
+    """A new process finds the hour of the old one, and the next challenge goes on from where the series was."""
+    path = tmp_path / "toy.json"
+    gate_of(clock, path=path).block(3600.0)
+    error = refused(gate_of(clock, path=path))
+    clock.advance(3600.0)
+    gate_of(clock, path=path).block_wall(60.0, 3600.0)
+    clock.advance(60.0)
+    restarted = gate_of(clock, path=path)
+    pass_through(restarted)
+
+    length = restarted.block_wall(60.0, 3600.0)
+
+    assert (error.code, error.retry_after_s) == ("rate_limited", 3600.0)
+    assert length == 120.0
+
+
+def test_a_slot_nobody_uses_is_given_back(clock, tmp_path):
+    path = tmp_path / "toy.json"
+    ledger = Ledger(path, 1.0, clock)
+    first = ledger.reserve(0.0, 1e9)
+    second = ledger.reserve(0.0, 1e9)
+
+    ledger.give_back(second[0])
+    third = ledger.reserve(0.0, 1e9)
+
+    assert (first[0], second[0], third[0]) == (1000.0, 1001.0, 1001.0)
+
+
+@pytest.mark.parametrize("text", [b"", b"\x00\xff garbage", b"[]", b'{"next_free": "soon"}', b"9" * 5000, b"null",
+                                  LaneState(next_free=float("nan")).write(), LaneState(next_free=float("inf")).write(),
+                                  LaneState(wall_step=10 ** 300).write()])
+def test_garbage_in_the_file_reads_as_a_fresh_state(clock, tmp_path, text):
+    path = tmp_path / "toy.json"
+    path.write_bytes(text)
+
+    pass_through(gate_of(clock, path=path))
+    pass_through(gate_of(clock, path=path))
+
+    assert clock.slept == [1.0]
+
+
+def test_a_slot_absurdly_far_ahead_does_not_stop_the_archive(clock, tmp_path):
+    path = tmp_path / "toy.json"
+    path.write_bytes(LaneState(next_free=clock.monotonic() + 1e6, written=clock.monotonic()).write())
+
+    pass_through(gate_of(clock, path=path))
+
+    assert clock.slept == []
+
+
+def test_slots_of_another_start_of_the_machine_are_forgotten(clock, tmp_path):
+    """Written at a moment this clock has not reached: the machine was started anew since."""
+    path = tmp_path / "toy.json"
+    path.write_bytes(LaneState(next_free=clock.monotonic() + 30.0, written=clock.monotonic() + 29.0).write())
+
+    pass_through(gate_of(clock, path=path))
+
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize("step_s", [-86_400.0 * 30, 86_400.0 * 30])
+def test_a_clock_set_back_or_forward_neither_stops_an_archive_nor_unpaces_it(clock, tmp_path, step_s):
+    """The slots do not go by the wall clock at all; a block of 60 s lasts at most 60 s more, whatever the wall clock does."""
+    path = tmp_path / "toy.json"
+    gate_of(clock, path=path).block(60.0)
+    clock.set_wall(step_s)
+
+    if step_s < 0:
+        refused(gate_of(clock, path=path))
+    clock.advance(60.0)
+    restarted = gate_of(clock, path=path)
+    pass_through(restarted)
+    pass_through(restarted)
+
+    assert clock.slept == [1.0]
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_pace_of_the_process(clock, tmp_path):
+    """The folder's name is taken by a file; a folder without leave to write fails in the same call."""
+    (tmp_path / "state").write_text("not a folder")
+    gate = gate_of(clock, path=tmp_path / "state" / "toy.json")
+
+    pass_through(gate)
+    pass_through(gate)
+
+    assert clock.slept == [1.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name on this system")
+def test_a_state_file_that_is_no_file_is_left_alone(clock, tmp_path):
+    os.mkfifo(tmp_path / "toy.json")
+    (tmp_path / "tuy.json").mkdir()
+
+    for name in ("toy.json", "tuy.json"):
+        pass_through(gate_of(clock, path=tmp_path / name))
+
+    assert clock.slept == []
+
+
+def test_a_lock_that_nobody_lets_go_is_not_waited_for_long(tmp_path):
+    """Another holder keeps the file: a request sets out within a second all the same, and the next loses no time at all."""
+    path = tmp_path / "toy.json"
+    gate = gate_of(SystemClock(), spacing_s=0.01, path=path)
+
+    with Ledger(path, 1.0, SystemClock())._held():
+        begun = time.monotonic()
+        pass_through(gate)
+        first_s = time.monotonic() - begun
+        pass_through(gate)
+        second_s = time.monotonic() - begun - first_s
+
+    assert first_s < 1.0
+    assert second_s < 0.2
+
+
+PROCESS = """
+import sys, time
+from pathlib import Path
+from sources.calls import SystemClock
+from sources.pacing import Gate, Ledger
+clock = SystemClock()
+gate = Gate(archive="toy", name="toy", spacing_s=float(sys.argv[2]), in_flight_max=1, clock=clock,
+            ledger=Ledger(Path(sys.argv[1]), float(sys.argv[2]), clock))
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(int(sys.argv[3])):
+    gate.enter(lambda: 60.0, lambda: False, None)
+    gate.started()
+    print(repr(time.monotonic()), flush=True)
+    gate.leave()
+"""
+
+
+def start_processes(path: Path, count: int, spacing_s: float, requests: int) -> list[subprocess.Popen[str]]:
+    """Processes of their own that wait until told to begin, so that all begin together."""
+    command = [sys.executable, "-c", PROCESS, str(path), str(spacing_s), str(requests)]
+    root = Path(__file__).resolve().parent.parent
+    made = [subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    for process in made:
+        assert process.stdout.readline() == "ready\n"
+    for process in made:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return made
+
+
+@pytest.mark.parametrize(("count", "spacing_s", "requests"), [(3, 0.1, 5), (10, 0.05, 2)])
+def test_processes_at_once_keep_one_spacing(tmp_path, count, spacing_s, requests):
+    """No two starts closer than the spacing (5 ms of tolerance), and no slot left empty for long."""
+    processes = start_processes(tmp_path / "toy.json", count, spacing_s, requests)
+    starts = sorted(float(line) for process in processes for line in process.communicate(timeout=30)[0].split())
+
+    gaps = [later - earlier for earlier, later in zip(starts, starts[1:])]
+
+    assert len(starts) == count * requests
+    assert min(gaps) >= spacing_s - 0.005
+    assert starts[-1] - starts[0] < (len(starts) - 1) * spacing_s * 1.5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+def test_a_process_killed_in_the_middle_stops_nobody(tmp_path):
+    killed, *others = start_processes(tmp_path / "toy.json", 3, 0.05, 8)
+    killed.stdout.readline()
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+
+    started = [len(process.communicate(timeout=30)[0].split()) for process in others]
+
+    assert started == [8, 8]
