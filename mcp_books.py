@@ -12,6 +12,7 @@ Source: the Model Context Protocol specification, revisions 2024-11-05 to 2026-0
 """
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -177,7 +178,7 @@ class Books:
         from sources.client import BooksClient
         with self._lock:
             if self._client is None:
-                self._client = BooksClient(settings=self.settings, version=__version__)
+                self._client = BooksClient(settings=self.settings)
             return self._client
 
     def warm(self) -> None:
@@ -767,10 +768,8 @@ class Journal(io.TextIOBase):
             with self._changed:
                 self._changed.wait_for(lambda: self._lines)
                 line = self._lines.popleft()
-            try:
+            with contextlib.suppress(OSError):  # nobody holds the other end
                 write_all(self._fd, line)
-            except OSError:
-                pass  # nobody holds the other end
             with self._changed:
                 self._waiting_bytes -= len(line)
                 self._changed.notify_all()

@@ -21,7 +21,7 @@ SCHEMAS = Path(__file__).resolve().parent.parent / "schemas"
 TOOLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections", "sequential_report")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def schema_file(name: str) -> dict[str, Any]:
     """One schema file, by name without ending ("search_inside.input"); to be read, never changed."""
     loaded: dict[str, Any] = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))

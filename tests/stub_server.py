@@ -36,8 +36,8 @@ class StubClient:
         self.stopped = 0
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
-    def status(self) -> list[dict[str, Any]]:
-        return [{"source": "archive"}]
+    def status(self) -> dict[str, Any]:
+        return {"archives": [{"source": "archive"}]}
 
     def ask(self, tool: str, arguments: Any, call: Any) -> Told:
         self.asked.append((tool, dict(arguments)))

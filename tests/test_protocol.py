@@ -15,11 +15,23 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-
-from mcp_books import (CALLS_AT_ONCE, HANDSHAKE_REVISIONS, LINE_LIMIT_BYTES, META, METHODS, PROGRESS_PAUSE_S, STATELESS_REVISION, SUPPORTED,
-                       Connection, Server, encode, read_lines)
-from sources.settings import Settings
 from stub_server import StubBooks
+
+from mcp_books import (
+    CALLS_AT_ONCE,
+    HANDSHAKE_REVISIONS,
+    LINE_LIMIT_BYTES,
+    META,
+    METHODS,
+    PROGRESS_PAUSE_S,
+    STATELESS_REVISION,
+    SUPPORTED,
+    Connection,
+    Server,
+    encode,
+    read_lines,
+)
+from sources.settings import Settings
 
 H1, H2, H3, H4 = HANDSHAKE_REVISIONS
 M = STATELESS_REVISION
@@ -42,7 +54,7 @@ def merged(old: Any, new: Any) -> Any:
     return new
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def compact_schemas(revision: str) -> dict[str, Any]:
     schemas: dict[str, Any] = {}
     for step in (*HANDSHAKE_REVISIONS, STATELESS_REVISION):
@@ -52,7 +64,7 @@ def compact_schemas(revision: str) -> dict[str, Any]:
     return schemas
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def full_validator(revision: str, name: str) -> Draft202012Validator | None:
     """The specification's own definition; None where its schema files were not given."""
     folder = os.environ.get("MCP_SCHEMA_DIR")
@@ -73,7 +85,8 @@ def check(reply: Any, method: str, revision: str) -> Any:
         if full and reply.get("id", "") is not None:  # these revisions have no form for an unreadable id
             full.validate(reply)
         return reply
-    assert set(reply) == {"jsonrpc", "id", "result"} and reply["jsonrpc"] == "2.0"
+    assert set(reply) == {"jsonrpc", "id", "result"}
+    assert reply["jsonrpc"] == "2.0"
     Draft202012Validator(schemas[method]).validate(reply["result"])
     full = full_validator(revision, FULL_NAMES[method])
     if full:
@@ -119,7 +132,8 @@ EXAMPLES = {
 def test_every_method_answers_in_the_form_of_its_revision(method: str, revision: str) -> None:
     reply = ask(method, EXAMPLES[method], revision, id="a")
 
-    assert "result" in reply and reply["id"] == "a"
+    assert "result" in reply
+    assert reply["id"] == "a"
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
@@ -150,7 +164,9 @@ def test_a_second_handshake_is_answered_again() -> None:
 
     reply = server.answer(message("initialize", {"protocolVersion": H1}))
 
-    assert reply and reply["result"]["protocolVersion"] == H1 and server.agreed == H1
+    assert reply
+    assert reply["result"]["protocolVersion"] == H1
+    assert server.agreed == H1
 
 
 def test_a_handshake_that_names_the_stateless_revision_in_meta_is_still_a_handshake() -> None:
@@ -236,7 +252,8 @@ def test_the_stateless_keys_are_checked_before_the_method(meta: dict[str, Any], 
 def test_an_unsupported_revision_is_told_every_supported_one_newest_first() -> None:
     reply = Server(StubBooks()).answer(message("tools/list", {"_meta": {META + "protocolVersion": "2099-01-01"}}, H4))
 
-    assert reply and reply["error"]["data"] == {"supported": [M, H4, H3, H2, H1], "requested": "2099-01-01"}
+    assert reply
+    assert reply["error"]["data"] == {"supported": [M, H4, H3, H2, H1], "requested": "2099-01-01"}
     full = full_validator(M, "UnsupportedProtocolVersionError")
     if full:
         full.validate(reply)
@@ -256,7 +273,8 @@ def test_unknown_members_and_keys_are_ignored() -> None:
 def test_an_id_is_echoed_exactly(id: Any) -> None:
     reply = ask("ping", id=id)
 
-    assert json.loads(encode(reply))["id"] == id and type(reply["id"]) is type(id)
+    assert json.loads(encode(reply))["id"] == id
+    assert type(reply["id"]) is type(id)
 
 
 @pytest.mark.parametrize("id", [None, True, False, 1.0, 1.5, [], {}, [1]])
@@ -265,7 +283,8 @@ def test_an_id_that_is_no_string_or_whole_number_is_refused(id: Any, revision: s
     """The member is null where the revision wants one, and left out where it may be, and before any handshake."""
     reply = server_at(revision).answer(message("ping", None, revision or H4, id))
 
-    assert reply and code(reply) == -32600
+    assert reply
+    assert code(reply) == -32600
     assert reply.get("id", "left out") == (None if named else "left out")
 
 
@@ -276,7 +295,8 @@ def test_an_id_that_is_no_string_or_whole_number_is_refused(id: Any, revision: s
 def test_json_that_is_no_request_is_refused_with_its_id_where_one_can_be_read(sent: Any, id: Any) -> None:
     reply = server_at(H4).answer(sent)
 
-    assert reply and code(check(reply, "", H4)) == -32600
+    assert reply
+    assert code(check(reply, "", H4)) == -32600
     assert reply.get("id") == id
 
 
@@ -301,7 +321,8 @@ def test_params_are_an_object(params: Any) -> None:
 def test_null_is_read_as_absent(params: Any) -> None:
     reply = server_at(H4).answer({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params})
 
-    assert reply and "result" in reply
+    assert reply
+    assert "result" in reply
 
 
 @pytest.mark.parametrize("method", ["tools/list", "resources/list", "resources/templates/list", "prompts/list"])
@@ -392,7 +413,7 @@ def test_a_record_that_could_not_be_read_is_never_told_as_missing(identifier: st
 def test_the_state_of_the_archives_is_json_that_nobody_keeps() -> None:
     result = ask("resources/read", {"uri": "books://archives"}, M)["result"]
 
-    assert json.loads(result["contents"][0]["text"]) == [{"source": "archive"}]
+    assert json.loads(result["contents"][0]["text"]) == {"archives": [{"source": "archive"}]}
     assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
 
 
@@ -435,7 +456,8 @@ def test_a_completion_gives_a_hundred_values_and_says_how_many_there_are() -> No
 
     completion = ask("completion/complete", params)["result"]["completion"]
 
-    assert (len(completion["values"]), completion["hasMore"]) == (100, True) and completion["total"] > 100
+    assert (len(completion["values"]), completion["hasMore"]) == (100, True)
+    assert completion["total"] > 100
 
 
 @pytest.mark.parametrize("params", [
@@ -543,7 +565,8 @@ def test_a_message_is_one_line_of_ascii_whatever_it_holds() -> None:
     host.send(call("separators"))
     reply, = host.settle()
 
-    assert host.lines[0].isascii() and host.lines[0].count(b"\n") == 1
+    assert host.lines[0].isascii()
+    assert host.lines[0].count(b"\n") == 1
     assert reply["result"]["structuredContent"]["text"] == "one\u2028two\u2029three\u0085four\ud800 щ"
 
 
@@ -675,7 +698,8 @@ def test_a_call_too_many_is_told_at_once_that_the_server_is_busy() -> None:
     host.settle()
     host.send(call("quick", id="after"))
 
-    assert (late["id"], late["result"]["isError"]) == ("late", True) and "rate_limited" in late["result"]["content"][0]["text"]
+    assert (late["id"], late["result"]["isError"]) == ("late", True)
+    assert "rate_limited" in late["result"]["content"][0]["text"]
     assert code(check(too, "resources/read", H4)) == -31000
     assert "structuredContent" in host.settle()[-1]["result"]
 
