@@ -109,16 +109,16 @@ class Transport:
     def __init__(self, settings: Settings, archives: Iterable[type[Archive]], *, clock: Clock | None = None,
                  pacing_clock: Clock | None = None, identity: str = "mcp-books") -> None:
         self.settings = settings
-        self._clock: Clock = clock or SystemClock()
+        self.clock: Clock = clock or SystemClock()
         self._archives = {archive.key: archive for archive in archives}
-        self._gates = {lane.key: self._gate(archive, lane, pacing_clock or self._clock)
+        self._gates = {lane.key: self._gate(archive, lane, pacing_clock or self.clock)
                        for archive in self._archives.values() for lane in archive.lanes}
         self._timeout_s = settings.timeout_ms / 1000
         self._agent = " ".join(filter(None, (settings.user_agent, identity, f"(+{PROJECT_URL})")))
         self._wire = Wire(settings.gateway)
         self._recorder = Recorder(settings.record_dir) if settings.record_dir else None
         self._shelf = Shelf(settings.replay_dir) if settings.replay_dir else None
-        self._cache = _Cache(settings.cache_max_entries, settings.cache_ttl_ms / 1000, self._clock)
+        self._cache = _Cache(settings.cache_max_entries, settings.cache_ttl_ms / 1000, self.clock)
         self._changed = threading.Condition()  # guards the flights; notified whenever one of them changes
         self._flights: dict[tuple[Question, str], _Flight] = {}
         self._failures: dict[str, dict[str, str]] = {}
@@ -138,11 +138,6 @@ class Transport:
     def for_call(self, call: Call, archive_key: str) -> ArchiveAsker:
         """The way out for one archive during one call."""
         return ArchiveAsker(self, self._archives[archive_key], call)
-
-    @property
-    def clock(self) -> Clock:
-        """The clock that calls put to this transport should go by."""
-        return self._clock
 
     def gate(self, lane: Lane) -> Gate:
         return self._gates[lane.key]
@@ -175,7 +170,7 @@ class Transport:
                 blocked_s = gate.blocked_for()
                 lanes.append({"lane": lane.key, "archive": archive.key, "spacing_s": gate.spacing_s,
                               "spacing_because": lane.spacing_because, "in_flight": gate.in_flight, "in_flight_max": lane.in_flight_max,
-                              "blocked_until": _iso(self._clock.time() + blocked_s) if blocked_s else None,
+                              "blocked_until": _iso(self.clock.time() + blocked_s) if blocked_s else None,
                               "last_failure": self._failures.get(lane.key)})
         return {"lanes": lanes, "cached_entries": len(self._cache), "replaying": self._shelf is not None,
                 "gateway": self.settings.gateway is not None}
@@ -230,7 +225,7 @@ class Transport:
     def _wait(self, call: Call, question: Question, archive: type[Archive], reading: _Reading) -> tuple[Reply, int]:
         """Join the flight of this question, or start it, and wait for its end, this call's end, or its cancellation."""
         key = (question, reading.kind)
-        joined_at = self._clock.monotonic()
+        joined_at = self.clock.monotonic()
         with self._changed:
             flight = self._flights.get(key)
             leads = flight is None or flight.unwanted()
@@ -244,10 +239,10 @@ class Transport:
                     if call.cancelled or self._closed:
                         raise Cancelled("The caller took the question back.")
                     until = self._patience(flight, call, joined_at)
-                    if self._clock.monotonic() >= until:
+                    if self.clock.monotonic() >= until:
                         flight.left_late += (call,)
                         raise self._too_late(flight)
-                    self._clock.wait(self._changed, until)
+                    self.clock.wait(self._changed, until)
             finally:
                 callers = list(flight.callers)
                 callers.remove(call)
@@ -377,7 +372,7 @@ class Transport:
         try:
             exchange = Exchange(archive=archive.key, name=archive.name, whole=lambda status: status in reading.statuses,
                                 started=gate.started, over=self._notify)
-            sent_at = self._clock.monotonic()
+            sent_at = self.clock.monotonic()
             with self._changed:
                 flight.requests_sent += 1
                 flight.first_sent_at = sent_at if flight.first_sent_at is None else flight.first_sent_at
@@ -394,7 +389,7 @@ class Transport:
         if exchange.answer is None:
             raise self._failed(flight, lane, exchange)
         status, received_headers, body = exchange.answer
-        return Received(status=status, headers=received_headers, url=question.url, body=body, retrieved_at=_iso(self._clock.time()))
+        return Received(status=status, headers=received_headers, url=question.url, body=body, retrieved_at=_iso(self.clock.time()))
 
     def _notify(self) -> None:
         with self._changed:
@@ -402,8 +397,8 @@ class Transport:
 
     def _watch(self, exchange: Exchange, until: float, gone: Callable[[], bool]) -> None:
         with self._changed:
-            while not exchange.finished and not gone() and self._clock.monotonic() < until:
-                self._clock.wait(self._changed, until)
+            while not exchange.finished and not gone() and self.clock.monotonic() < until:
+                self.clock.wait(self._changed, until)
         if not exchange.finished:
             exchange.stop()
             if gone():
@@ -467,7 +462,7 @@ class Transport:
     def _refusal(self, archive: type[Archive], lane: Lane, received: Received) -> Exception:
         """What a status that is no answer means (DESIGN 8); an _Again where another attempt may help."""
         status, name, key = received.status, archive.name, archive.key
-        after_s = _retry_after(received.headers.get("retry-after"), self._clock.time())
+        after_s = _retry_after(received.headers.get("retry-after"), self.clock.time())
         if status == 429 or (status == 503 and after_s is not None):
             return self._limited(archive, lane, status, after_s)
         if status in (404, 410):
@@ -533,7 +528,7 @@ class Transport:
         return decode_text(received.body, content_type)
 
     def _note_failure(self, lane: Lane, error: SourceError) -> None:
-        self._failures[lane.key] = {"at": _iso(self._clock.time()), "code": error.code, "message": error.message}
+        self._failures[lane.key] = {"at": _iso(self.clock.time()), "code": error.code, "message": error.message}
 
 
 class ArchiveAsker:
