@@ -105,8 +105,8 @@ def _joined_rightly(text: str) -> str:
     """The text without the variation selectors and joiners that select or join nothing: runs of them hide messages."""
     if text.isascii():
         return text
-    chosen = "".join(char for before, char in zip(" " + text, text) if not _is_selector(char) or _takes_selector(before))
-    neighbours = zip(" " + chosen, chosen, chosen[1:] + " ")
+    chosen = "".join(char for before, char in zip(" " + text, text, strict=False) if not _is_selector(char) or _takes_selector(before))
+    neighbours = zip(" " + chosen, chosen, chosen[1:] + " ", strict=False)
     return "".join(char for before, char, after in neighbours if char not in _JOINERS or (_joins(before) and _joins(after)))
 
 

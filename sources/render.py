@@ -187,14 +187,17 @@ def _not_answered(reports: Sequence[Told]) -> Lines:
     lines = nobody if reports and all(report["status"] == "absent" for report in reports) else []
     for report in reports:
         if report["status"] == "failed":
-            error = report.get("error", {})
-            wait = error.get("retry_after_s")
-            lines.append(f"Failed: {_said(report['name'])}, during the {report.get('stage', 'search')}: {error.get('code', '')}. "
-                         f"{_said(error.get('message', ''))} {_said(error.get('hint', ''))}"
-                         + (f" Ask again in about {_span(wait)}." if wait is not None else ""))
+            lines.append(f"Failed: {_said(report['name'])}, {_failure(report)}")
         elif report["status"] == "absent":
             lines.append(f"Absent: {_said(report['name'])}: {_said(report.get('absent_because', ''))}")
     return lines
+
+
+def _failure(report: Told) -> str:
+    error = report.get("error", {})
+    told = f"during the {report.get('stage', 'search')}: {error.get('code', '')}. {error.get('message', '')} {error.get('hint', '')}"
+    wait = error.get("retry_after_s")
+    return _said(told) + (f" Ask again in about {_span(wait)}." if wait is not None else "")
 
 
 def _answered(reports: Sequence[Told]) -> Lines:
@@ -228,7 +231,7 @@ def _wordings(reports: Sequence[Told]) -> Lines:
 
 def _wording(entry: Told) -> str:
     if entry.get("error"):
-        outcome = f"failed, {entry['error']}"
+        outcome = f"failed, {_said(entry['error'])}"
     elif not entry["ran"]:
         outcome = "withheld, " + _said(entry.get("not_run_because", "")).rstrip(".")
     else:
