@@ -176,7 +176,7 @@ class OpenLibrary(Archive):
         params = (*((("q", request.q),) if request.q else ()), *request.params, ("fields", ",".join(fields)),
                   ("limit", str(query.rows)), ("page", str(query.page)))
         answer = self._found("/search.json", params)
-        total, docs = total_of(answer), listing(answer["docs"])
+        total, docs = total_of(answer), listing(answer["docs"])[:query.rows]
         records = [row for row in map(read_row, docs) if row is not None]
         start = integer(answer.get("start"))
         start = (query.page - 1) * query.rows if start is None else start
@@ -215,7 +215,6 @@ class OpenLibrary(Archive):
             raise InvalidInput(f"Open Library refuses this query: {objection(reply.value)}", archive=self.key, status=422)
         if reply.status == 404:
             raise ArchiveUnreachable("Open Library's search could not be found at its address.", archive=self.key, status=404)
-        self._check_docs(reply)
         return mapping(reply.value)
 
     def _check_docs(self, reply: Reply) -> None:
@@ -230,7 +229,7 @@ class OpenLibrary(Archive):
             raise InvalidInput("Open Library needs a letter or a digit to search for.", archive=self.key)
         path, read = ("/search/authors.json", read_person) if kind == "person" else ("/search/subjects.json", read_subject)
         answer = self._found(path, (("q", _literal(query)), ("limit", str(rows))))
-        docs = [mapping(doc) for doc in listing(answer["docs"])]
+        docs = [mapping(doc) for doc in listing(answer["docs"])[:rows]]
         headings = [heading for heading in (read(doc, query) for doc in docs) if heading is not None]
         total = total_of(answer)
         if (docs and not headings) or (total and not docs):
@@ -307,7 +306,6 @@ class OpenLibrary(Archive):
         reply = self.ask.get_json(f"{SITE}/{folder}{quote(local)}.json", statuses=(200, 404), check=self._check_record)
         if reply.status == 404:
             raise RecordNotFound(f"Open Library holds no record {local}.", archive=self.key, status=404)
-        self._check_record(reply)
         return mapping(reply.value)
 
     def _check_record(self, reply: Reply) -> None:
@@ -355,6 +353,7 @@ class OpenLibrary(Archive):
         total, entries = integer(answer.get("size")), answer.get("entries")
         if total is None or not isinstance(entries, list):
             raise UnreadableAnswer("Open Library sent a list of another shape.", archive=self.key)
+        entries = entries[:wanted.list_limit]
         editions = tuple(edition for edition in map(read_edition, entries) if edition is not None)
         if entries and not editions:
             raise UnreadableAnswer(f"None of the {len(entries)} entries that came could be read.", archive=self.key)

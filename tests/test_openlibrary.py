@@ -321,6 +321,17 @@ def test_nothing_found_is_a_true_zero(library):
 
 
 @responses.activate
+def test_more_rows_than_were_asked_are_left_for_the_next_page(library, answer):
+    """Four rows came where two were asked; the window stays what the caller was told."""
+    responses.get(SEARCH_URL, body=answer("openlibrary/search.json"))
+
+    page = library.search_catalogue(Query(words="lanterns", rows=2))
+
+    assert ([row.identifier for row in page.records], page.skipped, page.more) == (
+        ["openlibrary:OL800001W", "openlibrary:OL800002M"], 0, True)
+
+
+@responses.activate
 @pytest.mark.parametrize("body, message", [
     ({"numFound": 12, "start": 0, "docs": []}, "Open Library counts 12 works and sent no row of them."),
     ({"numFound": 2, "start": 0, "docs": [{"title": "x"}, None]}, "None of the 2 rows that Open Library sent could be read."),
@@ -636,6 +647,18 @@ def test_merges_that_lead_nowhere_end_as_a_failure(library, targets):
 
     assert failure.value.message == "The record OL1W was merged at Open Library, but the merges lead to no record."
     assert len(responses.calls) <= 5
+
+
+@responses.activate
+def test_a_circle_of_merges_is_left_at_once(make_archive):
+    """Two records that name each other are asked once each, without the help of the cache."""
+    merged("OL1W", "/works/OL2W")
+    merged("OL2W", "/works/OL1W")
+
+    with pytest.raises(UnreadableAnswer):
+        read(make_archive(OpenLibrary, cache_ttl_ms=0), "OL1W")
+
+    assert len(responses.calls) == 2
 
 
 @responses.activate
