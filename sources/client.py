@@ -14,7 +14,7 @@ from .answers import (AllFailed, Answer, CollectionsAnswer, HeadingsAnswer, Insi
 from .arguments import check
 from .asking import ask_each
 from .calls import Call as TimedCall
-from .contract import FIELDS, Archive, Call, Item, ItemQuery, Page, PageText, Query, Reference, to_dict
+from .contract import CALLS, FIELDS, Archive, Call, Item, ItemQuery, Page, PageText, Query, Reference, to_dict
 from .errors import InvalidInput, SourceError
 from .identifiers import read_identifier
 from .opening import Opened, Opener
@@ -22,7 +22,7 @@ from .registry import ARCHIVES
 from .remarks import capital
 from .report import Desk, ReportAnswer
 from .reporting import report_absent, report_asked
-from .settings import Settings, read_settings
+from .settings import VERSION, Settings, read_settings
 from .transport import Transport
 
 SECTIONS = ("description", "subjects", "copies", "context", "contributors", "editions", "pages", "citation")
@@ -38,21 +38,24 @@ class BooksClient:
     """
 
     def __init__(self, *, settings: Settings | None = None, sources: Sequence[type[Archive]] = ARCHIVES,
-                 readers: Mapping[str, Archive] | None = None, transport: Transport | None = None, version: str = "") -> None:
+                 readers: Mapping[str, Archive] | None = None, transport: Transport | None = None) -> None:
         self.settings = settings or read_settings(known_sources=tuple(archive.key for archive in sources))
         self.archives = tuple(sources)
-        self.transport = transport or Transport(self.settings, [lane for archive in sources for lane in archive.lanes], version=version)
+        self.transport = transport or Transport(self.settings, self.archives, identity=f"mcp-books/{VERSION}")
         self._opener = Opener(settings=self.settings, transport=self.transport, readers=dict(readers or {}))
         self._desk = Desk(self)
 
     def close(self) -> None:
         self.transport.close()
 
-    def status(self) -> list[dict[str, Any]]:
+    def status(self) -> dict[str, Any]:
         """Archive by archive: the calls it answers, why not the others, and its lanes' pace, blocks and last failure."""
-        lanes = {lane["lane"]: lane for lane in self.transport.status()}
-        return [{"source": archive.key, "name": archive.name, "answers": list(archive.answers), "asked_by_default": archive in self._default(),
-                 "lanes": [lanes[lane.key] for lane in archive.lanes if lane.key in lanes]} for archive in self.archives]
+        state = self.transport.status()
+        archives = [{"source": archive.key, "name": archive.name, "asked_by_default": archive in self._default(),
+                     "answers": [call for call in CALLS if archive.absence(call, self.settings) is None],
+                     "absent": {call: reason for call in CALLS if (reason := archive.absence(call, self.settings))},
+                     "lanes": [lane for lane in state["lanes"] if lane["archive"] == archive.key]} for archive in self.archives]
+        return {**{name: value for name, value in state.items() if name != "lanes"}, "archives": archives}
 
     def new_call(self, tell: Callable[[str], None] | None = None) -> TimedCall:
         """A call with the budget of the settings; cancel() on it stops the work from another thread."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .contract import Archive, Call
 from .settings import Settings
-from .transport import CallTransport, Transport
+from .transport import ArchiveAsker, Transport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class Opened:
     """An archive during one call. `asker` remembers what was sent for it and when the answers were first fetched."""
 
     archive: Archive
-    asker: CallTransport
+    asker: ArchiveAsker
     stand_in: bool
 
     def sent(self) -> int:

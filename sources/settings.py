@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+VERSION = "1.0.0"  # the product's, as archives see it; mcp_books.__version__ is the same, a test holds them together
 PROJECT_URL = "https://github.com/smeet666/mcp-books"  # the owner's page; archives reach a human through it
 LOG_LEVELS = ("silent", "error", "info", "debug")
 _MAX_MS = 24 * 3600 * 1000  # a day; anything longer is a typing error
