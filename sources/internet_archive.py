@@ -28,6 +28,7 @@ from .contract import (
     Page,
     PageEntry,
     PageText,
+    Params,
     Passage,
     Passages,
     Plan,
@@ -183,7 +184,7 @@ def _check_search(reply: Reply) -> None:
     stated = [message for holder in (answer, response, header) for key in ("error", "errors") for message in _messages(holder.get(key))]
     if isinstance(reply.value, str) and reply.status != 200 and not reply.value.lstrip().startswith("<"):
         stated.append(reply.value.strip())
-    if reply.status == 200 and not stated and header.get("succeeded") is not False:
+    if reply.status == 404 or (reply.status == 200 and not stated and header.get("succeeded") is not False):
         return
     reason = " ".join(dict.fromkeys(stated))[:300]
     if "RANGE_OUT_OF_BOUNDS" in reason:
@@ -200,7 +201,7 @@ def _messages(value: Any) -> Iterable[str]:
         yield from strings(mapping(entry).get("message") if isinstance(entry, dict) else entry)
 
 
-def _check_catalogue_text(reply: Reply) -> None:
+def _check_search_text(reply: Reply) -> None:
     """A page out of range arrives as bare text under a JSON content type, with status 200."""
     if isinstance(reply.value, str) and reply.value.lstrip().startswith("[RANGE_OUT_OF_BOUNDS]"):
         raise _OutOfRange(_PAST_CEILING, archive=KEY)
@@ -578,7 +579,7 @@ class InternetArchive(Archive):
         if query.facets:
             params |= {"aggregations": ",".join(counted), "aggregations_size": str(FACET_VALUES)}
         try:
-            reply = self.ask.get_json(TEXT_URL, params, statuses=(200, 400, 422), check=_check_search)
+            reply = self._searched(TEXT_URL, params)
         except _OutOfRange:
             return Page(beyond=_PAST_CEILING)
         body = mapping(mapping(mapping(reply.value).get("response")).get("body"))
@@ -587,6 +588,13 @@ class InternetArchive(Archive):
             raise UnreadableAnswer("The Internet Archive's search answered in another shape.", archive=KEY)
         return _page(hits["hits"], read, total=hits.get("total"), per_page=query.rows, page=query.page,
                      facets=_facets(body.get("aggregations"), counted, counts_what), notes=notes)
+
+    def _searched(self, url: str, params: Params) -> Reply:
+        """The answer of a search route. One that is gone (404) is a failure, not an absence, and not asked again."""
+        reply = self.ask.get_json(url, params, statuses=(200, 400, 404, 422), check_text=_check_search_text, check=_check_search)
+        if reply.status == 404:
+            raise ArchiveUnreachable("The Internet Archive has no search at its usual address (status 404).", archive=KEY, status=404)
+        return reply
 
     @staticmethod
     def _match(hit: Any, query: Query, sent: str) -> TextMatch | None:
@@ -648,7 +656,7 @@ class InternetArchive(Archive):
         params = [("q", lucene), *(("fl[]", name) for name in fields), *([("sort[]", sort)] if sort else []), ("rows", str(rows)),
                   ("page", str(page)), ("output", "json")]
         try:
-            reply = self.ask.get_json(CATALOGUE_URL, params, statuses=(200, 400, 422), check_text=_check_catalogue_text, check=_check_search)
+            reply = self._searched(CATALOGUE_URL, params)
         except _OutOfRange:
             return Page(beyond=_PAST_CEILING)
         response = mapping(mapping(reply.value).get("response"))

@@ -194,6 +194,17 @@ def test_a_400_without_a_reason_is_asked_again_once_then_reported(archive, body)
 
 
 @responses.activate
+def test_a_search_route_that_is_gone_is_a_failure_and_no_absence(archive):
+    """A 404 is the route's, not a record's; it is not asked again."""
+    responses.get(TEXT, body="<html>Not Found</html>", status=404)
+
+    with pytest.raises(ArchiveUnreachable) as caught:
+        archive.search_text(Query(words="x"))
+
+    assert (caught.value.status, len(responses.calls)) == (404, 1)
+
+
+@responses.activate
 def test_a_400_in_the_backends_words_is_the_archives_fault(archive):
     body = {"response": {"error": {"message": "([BACKEND_ERROR] Invalid or no response from Elasticsearch)"}}}
     responses.get(TEXT, json=body, status=400)
@@ -414,7 +425,7 @@ def test_collections_carry_the_slug_that_a_search_takes(archive):
 
 @responses.activate
 def test_a_record_is_read_field_by_field(archive, record):
-    """Subjects split on semicolons, HTML read as text, favourites left out, own bookkeeping counted (5 of 8 files)."""
+    """Subjects split on semicolons, HTML read as text, favourites left out, own bookkeeping counted (6 of 9 files)."""
     responses.get(METADATA, json=record())
 
     read = archive.read_record(VALE, ItemQuery())
@@ -424,7 +435,7 @@ def test_a_record_is_read_field_by_field(archive, record):
         creators=("Orrin, Tess, 1820-1889", "Quill, Abel"), year=1858, year_means=InternetArchive.catalogue.year_means, date="1858",
         media_type="texts", source_url="https://archive.org/details/lanternvale00orri",
         description="An account of three nights.\n\nWith a chart & a song.", notes=("1 of its files are private: listed, and not open to download.",),
-        subjects=("Lanterns", "Rivers"), copies_available=3, generated_entries=5, language=("eng",), publisher="Vale : Quill & Daughter",
+        subjects=("Lanterns", "Rivers"), copies_available=3, generated_entries=6, language=("eng",), publisher="Vale : Quill & Daughter",
         rights=Rights(statement="Free of rights\nPossible copyright status: NOT_IN_COPYRIGHT\n"
                                 "Licence: http://creativecommons.org/publicdomain/mark/1.0/",
                       url="http://creativecommons.org/publicdomain/mark/1.0/", covers="this item, as its depositor states it"),
@@ -755,9 +766,14 @@ def test_a_readers_page_is_no_leaf_and_is_left_aside_saying_so(address):
     assert "is no leaf; it was left aside" in (reference.read_as or "")
 
 
+@pytest.mark.parametrize("address", ["https://web.archive.org/web/2020/https://example.org/", "https://archive.org/web/2020/https://example.org/"])
+def test_a_capture_of_a_web_page_is_no_item(address):
+    with pytest.raises(InvalidInput, match="is a capture of a web page"):
+        InternetArchive.read_address(urlsplit(address))
+
+
 @pytest.mark.parametrize("address", [
-    "https://web.archive.org/web/2020/https://example.org/", "https://archive.org/web/2020/https://example.org/", "https://archive.org/",
-    "https://archive.org/search?query=lantern", "https://archive.org/details/", "https://archive.org/details/a%20b",
+    "https://archive.org/", "https://archive.org/search?query=lantern", "https://archive.org/details/", "https://archive.org/details/a%20b",
     "https://archive.org/details/vale/..%2F..%2Fetc", "https://ia601302.us.archive.org/fulltext/inside.php?item_id=vale"])
 def test_an_address_of_no_record_is_refused(address):
     with pytest.raises(InvalidInput):
