@@ -361,19 +361,20 @@ class Gallica(Archive):
         self._require_contents("search_inside")
         page = self._search(query, _request(query, "text"), collapsing=False)
         matches: list[TextMatch] = []
-        silent = unasked = 0
+        asked = silent = 0
         failure: SourceError | None = None
-        for place, row in enumerate(page.records):
+        for row in page.records:
             found: tuple[Found, ...] = ()
-            if row.local is None or place >= CONTENT_ROWS or failure or self.ask.call.remaining_s() < CONTENT_RESERVE_S:
-                unasked += 1
-            else:
+            readable = row.local is not None and "/date" not in row.local
+            if readable and asked < CONTENT_ROWS and not failure and self.ask.call.remaining_s() >= CONTENT_RESERVE_S:
+                asked += 1
                 try:
                     found, _ = self._content_search(row.local, query.words)
                     silent += not found
                 except SourceError as exc:
                     failure = exc
             matches.append(answer.match(row, found, query))
+        unasked = len(matches) - asked
         notes = list(page.notes)
         if failure:
             notes.append(f"The search was answered; reading passages failed after it (stage read): {failure.message}")

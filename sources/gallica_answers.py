@@ -84,7 +84,7 @@ def _days_allowed(date: str) -> tuple[str, str] | None:
     """The days that a published date allows, unknown digits taken at their widest: "184?-1963" is 1840 to 1963."""
     if re.fullmatch(r"(?!0000)\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?", date, re.ASCII):
         return days(date)
-    years = re.fullmatch(r"(\d[\d?.u]{3})(?:-([\d?.u]{4}))?", date, re.ASCII)
+    years = re.fullmatch(r"(?!0000)(\d[\d?.u]{3})(?:-([\d?.u]{4}))?", date, re.ASCII)
     if years is None:
         return None
     lowest, highest = re.sub(r"\D", "0", years.group(1)), re.sub(r"\D", "9", years.group(2) or years.group(1))
