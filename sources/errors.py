@@ -22,8 +22,9 @@ class SourceError(Exception):
 
     def __init__(self, message: str, *, archive: str | None = None, hint: str | None = None, status: int | None = None,
                  retry_after_s: float | None = None, stage: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+        sentence = "The " + message[4:] if message.startswith("the ") else message  # an archive's name may come first
+        super().__init__(sentence)
+        self.message = sentence
         self.archive = archive
         self.hint = hint or self.usual_hint
         self.status = status

@@ -134,7 +134,7 @@ def test_a_place_that_cannot_come_in_time_is_refused_at_once(clock):
     error = refused(gate, 5.0)
 
     assert type(error) is RateLimited
-    assert error.message == ("the Toy Library was not asked: this server's own queue for it is too long to start in time; "
+    assert error.message == ("The Toy Library was not asked: this server's own queue for it is too long to start in time; "
                              "a place is free in about 6 s.")
     assert (error.retry_after_s, clock.slept) == (6.0, [])
 
@@ -215,7 +215,7 @@ def test_a_limit_is_told_with_what_is_left_and_ends(clock):
     pass_through(gate)
 
     assert type(error) is RateLimited
-    assert error.message == "the Toy Library asked this client to stay away; nothing is sent for another 1200 s."
+    assert error.message == "The Toy Library asked this client to stay away; nothing is sent for another 1200 s."
     assert error.retry_after_s == 1200.0
 
 
@@ -233,7 +233,7 @@ def test_a_wall_doubles_its_pause_and_a_good_answer_ends_the_series(clock):
 
     assert lengths == [60.0, 120.0, 200.0, 60.0]
     assert type(error) is ArchiveUnreachable
-    assert error.message == "the Toy Library: blocked by the site's protection; nothing is sent for another 60 s."
+    assert error.message == "The Toy Library: blocked by the site's protection; nothing is sent for another 60 s."
 
 
 def test_two_requests_that_meet_one_wall_count_once(clock):
