@@ -1,0 +1,70 @@
+"""Which archive an identifier names, and what is refused before any request."""
+from __future__ import annotations
+
+import pytest
+
+from sources.errors import InvalidInput
+from sources.identifiers import read_identifier
+from sources.registry import ARCHIVES
+
+
+@pytest.mark.parametrize(("text", "identifier", "page"), [
+    ("archive:journalofexpedit00ford", "archive:journalofexpedit00ford", None),
+    ("https://archive.org/details/journalofexpedit00ford", "archive:journalofexpedit00ford", None),
+    ("https://archive.org/details/standinbook/page/leaf24", "archive:standinbook", 24),
+    ("loc:73691632", "loc:73691632", None),
+    ("https://www.loc.gov/item/73691632/", "loc:73691632", None),
+    ("https://www.loc.gov/resource/sn83030214/1900-01-01/ed-1/?sp=3&q=whale", "loc:sn83030214/1900-01-01/ed-1", 3),
+    ("loc:sn83030214/1900-01-01/ed-1/seq-3", "loc:sn83030214/1900-01-01/ed-1", 3),
+    ("sn83030214/1900-01-01/ed-1", "loc:sn83030214/1900-01-01/ed-1", None),
+    ("//lccn.loc.gov/73691632", "loc:73691632", None),
+    ("https://chroniclingamerica.loc.gov/lccn/sn83030214/1900-01-01/ed-1/seq-3/", "loc:sn83030214/1900-01-01/ed-1", 3),
+    ("ark:/12148/cb120083695", "bnf:cb120083695", None),
+    ("cb120083695", "bnf:cb120083695", None),
+    ("bnf:cb120083695", "bnf:cb120083695", None),
+    ("OL15832982W", "openlibrary:OL15832982W", None),
+    ("openlibrary:isbn/9780140328721", "openlibrary:isbn/9780140328721", None),
+    ("https://openlibrary.org/works/OL15832982W/Sabriel", "openlibrary:OL15832982W", None),
+    ("bpt6k5738219s", "gallica:bpt6k5738219s", None),
+    ("https://gallica.bnf.fr/ark:/12148/bpt6k5738219s/f12.item", "gallica:bpt6k5738219s", 12),
+])
+def test_an_identifier_or_address_names_one_archive(text: str, identifier: str, page: int | None) -> None:
+    reference = read_identifier(text, ARCHIVES)
+
+    assert (reference.identifier, reference.page) == (identifier, page)
+
+
+@pytest.mark.parametrize("text", ["https://archive.org/details/x1", "OL15832982W", "someslug", "sn83030214/1900-01-01/ed-1"])
+def test_a_spelling_that_was_interpreted_says_how(text: str) -> None:
+    assert read_identifier(text, ARCHIVES).read_as
+
+
+def test_an_identifier_as_a_search_returned_it_says_nothing_about_reading() -> None:
+    assert read_identifier("archive:someslug", ARCHIVES).read_as is None
+
+
+@pytest.mark.parametrize(("text", "spellings"), [
+    ("73691632", ("archive:73691632", "loc:73691632")), ("sn85059812", ("archive:sn85059812", "loc:sn85059812")),
+    ("9780140328721", ("archive:9780140328721", "loc:9780140328721", "openlibrary:isbn/9780140328721")),
+])
+def test_a_shape_two_archives_mint_is_refused_with_the_spellings(text: str, spellings: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_identifier(text, ARCHIVES)
+
+    assert all(spelling in caught.value.hint for spelling in spellings)
+
+
+@pytest.mark.parametrize("text", [
+    "archive:a b", "archive:a\nb", "archive:a\x00b", "archive:a\u202eb", "archive:../metadata", "archive:a/%2e%2e/b", "archive:a/%252e%252e/b",
+    "archive:\ud800", "https://evil.example/details/x", "https://archive.org.evil.example/details/x", "https://user@archive.org/details/x",
+    "https://archive.org:8080/details/x", "http://127.0.0.1/details/x", "https://[::1]/x", "https://[bad", "nobody:1", "javascript:alert(1)", "",
+    "a/b/c/d", "file:///etc/passwd", "https://web.archive.org/web/2020/https://example.org", "OL1L", "https://www.loc.gov/collections/sanborn-maps/",
+    "archive:" + "x" * 200, "gallica:bpt6k5738219x", "bnf:cb120083696", "https://archive.org/", "https://archive.org/details/",
+])
+def test_what_no_archive_mints_is_refused_and_never_printed_raw(text: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_identifier(text, ARCHIVES)
+
+    told = caught.value.message + (caught.value.hint or "")
+    assert not {"\n", "\x00", "\u202e", "\ud800"} & set(told)
+    assert caught.value.hint
