@@ -1,6 +1,7 @@
 """Fixtures for all tests: a fake clock, a loader of answers, adapters bound to a real transport, a stand-in server."""
 from __future__ import annotations
 
+import functools
 import gzip
 import re
 import socket
@@ -101,13 +102,23 @@ def make_archive(clock: FakeClock, make_transport: Callable[..., Transport]) -> 
     return make
 
 
+@functools.cache
+def gzip_bomb() -> bytes:
+    """64 MiB of blanks, twice the ceiling of a body, as 64 KiB of gzip."""
+    return gzip.compress(b" " * (64 << 20), 9)
+
+
 # ---- a server to be asked through BOOKS_GATEWAY ---------------------------------------------------------------------
 
 @dataclass(kw_only=True)
 class Route:
-    """What the stand-in answers at "HOST/PATH" (a regular expression); `fault` is what goes wrong instead, see StandIn.FAULTS."""
+    """What the stand-in answers at "HOST/PATH" (a regular expression); `fault` is what goes wrong instead, see StandIn.FAULTS.
+
+    `asks` maps parameters, of the address or of a form, to regular expressions of which a part of the value must match.
+    """
 
     at: str
+    asks: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b"{}"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
@@ -155,10 +166,12 @@ class StandIn(ThreadingHTTPServer):
         """When the requests to some place came, in seconds."""
         return [seen.at_s for seen in self.seen if re.fullmatch(at, seen.place)]
 
-    def route(self, place: str) -> Route:
+    def route(self, seen: Seen) -> Route:
+        place, given = seen.place, {**dict(seen.query), **dict(seen.form)}
         with self.lock:
             for route in self.routes:
-                if route.times > 0 and re.fullmatch(route.at, place):
+                asked = all(re.search(value, given.get(name, "")) for name, value in route.asks.items())
+                if route.times > 0 and asked and re.fullmatch(route.at, place):
                     route.times -= 1
                     return route
         return Route(at=place, status=404, body=b"<!DOCTYPE html><title>Not Found</title>", headers={"Content-Type": "text/html"})
@@ -175,12 +188,12 @@ class _StandInHandler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         place = parts.path.lstrip("/")
+        seen = Seen(at_s=time.monotonic(), method=self.command, place=place, raw_path=self.path,
+                    query=tuple(parse_qsl(parts.query, keep_blank_values=True)), form=tuple(parse_qsl(body, keep_blank_values=True)),
+                    headers={name.lower(): value for name, value in self.headers.items()})
         with self.server.lock:
-            self.server.seen.append(Seen(at_s=time.monotonic(), method=self.command, place=place, raw_path=self.path,
-                                         query=tuple(parse_qsl(parts.query, keep_blank_values=True)),
-                                         form=tuple(parse_qsl(body, keep_blank_values=True)),
-                                         headers={name.lower(): value for name, value in self.headers.items()}))
-        route = self.server.route(place)
+            self.server.seen.append(seen)
+        route = self.server.route(seen)
         self.server.over.wait(route.delay_s)
         with suppress(OSError):
             if route.fault is None:
@@ -218,7 +231,7 @@ class _StandInHandler(BaseHTTPRequestHandler):
             while not self.server.over.is_set():
                 self.wfile.write(b" " * (1 << 20))
         elif route.fault == "gzip-bomb":
-            bomb = gzip.compress(b" " * (128 << 20), 9)
+            bomb = gzip_bomb()
             self.head(route, {"Content-Encoding": "gzip", "Content-Length": str(len(bomb))})
             self.wfile.write(bomb)
 
