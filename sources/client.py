@@ -14,7 +14,7 @@ from .answers import (AllFailed, Answer, CollectionsAnswer, HeadingsAnswer, Insi
 from .arguments import check
 from .asking import ask_each
 from .calls import Call as TimedCall
-from .contract import CALLS, FIELDS, Archive, Call, Item, ItemQuery, Page, PageText, Query, Reference, to_dict
+from .contract import CALLS, FIELDS, Archive, Call, Item, ItemQuery, Page, PageEntry, PageText, Query, Reference, to_dict
 from .errors import InvalidInput, SourceError
 from .identifiers import read_identifier
 from .opening import Opened, Opener
@@ -231,7 +231,7 @@ class BooksClient:
         return _fitted_item(item, read.list_total, given, sections, ItemAnswer(
             record=item, item={}, id_read_as=reference.read_as, sections_returned=sections,
             sections_omitted=tuple(section for section in SECTIONS if section not in sections),
-            fields_not_read_from_this_archive=archive.unread_fields, notes=read.notes), opened.retrieved_at)
+            fields_not_read_from_this_archive=archive.unread_fields, notes=read.notes), opened.retrieved_at, _cited_page(reference, archive, item))
 
     def _read_text(self, given: dict[str, Any], call: Call) -> Answer:
         reference, opened = self._open_reference(given["identifier"], "read_text", call)
@@ -293,15 +293,23 @@ def _as_reading(work: Callable[[], Any]) -> Any:
         raise
 
 
+def _cited_page(reference: Reference, archive: type[Archive], item: Item) -> PageEntry | None:
+    """The page that the identifier named, for the citation's locator; with its printed number when the record lists it."""
+    if reference.page is None or archive.pages_are is None:
+        return None
+    listed = next((entry for entry in item.pages if entry.page_number == reference.page), None)
+    return listed or PageEntry(page_number=reference.page, page_number_is=archive.pages_are, source_url=item.source_url)
+
+
 # ---- one record, cut to its windows ----------------------------------------------------------------------------------
 
 def _fitted_item(item: Item, list_total: int | None, given: Mapping[str, Any], sections: tuple[str, ...], answer: ItemAnswer,
-                 retrieved_at: str) -> ItemAnswer:
+                 retrieved_at: str, cited: PageEntry | None) -> ItemAnswer:
     """The record in the windows asked, or in the largest ones that fit: lists give way first, then prose, then copies."""
     from .citations import citation
 
     if "citation" in sections:
-        item = replace(item, citation=citation(item, retrieved_on=retrieved_at[:10]))
+        item = replace(item, citation=citation(item, retrieved_on=retrieved_at[:10], page=cited))
 
     def made(list_limit: int, text_chars: int, copies: int) -> ItemAnswer:
         return _windowed_item(item, list_total, given, sections, answer, list_limit, text_chars, copies)

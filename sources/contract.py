@@ -557,6 +557,7 @@ class Archive:
     text: ClassVar[Describes] = Describes()
     catalogue: ClassVar[Describes] = Describes()
     address_hosts: ClassVar[tuple[str, ...]] = ()  # hosts (lower case) whose addresses this archive reads
+    pages_are: ClassVar[str | None] = None  # what this archive's page numbers are: leaf, image, view; None = it numbers none
     heading_kinds: ClassVar[tuple[str, ...]] = ()  # of search_headings; a kind left out is absent with absent_because["person"]
     unread_fields: ClassVar[tuple[str, ...]] = ()  # fields of an item that this archive files nothing under, for any record
     spellings: ClassVar[str] = ""  # one example of an identifier, for messages

@@ -485,6 +485,7 @@ class InternetArchive(Archive):
         "search_headings": "The Internet Archive keeps no headings of its own; its subjects are free words of depositors."}
     media_types = ("texts", "movies", "audio", "image", "software", "data", "web")
     native_syntax = "Lucene"
+    pages_are = "leaf"
     text = Describes(corpus="the recognised text of scanned and deposited documents of every kind and language",
                      publishes_page_number=False, requires_every_word=True,
                      year_means="the year filed for the item; a document inside a bundle carries the bundle's",

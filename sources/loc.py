@@ -78,6 +78,7 @@ class LibraryOfCongress(Archive):
         "person": "The headings asked of the Library of Congress here are its subject headings; they name no persons."}
     media_types = ("books", "photos", "maps", "audio", "film-and-videos", "manuscripts", "notated-music", "newspapers")
     heading_kinds = ("subject",)
+    pages_are = "image"
     address_hosts = ("loc.gov", "*.loc.gov")
     unread_fields = ("editions", "identifier_provisional", "generated_entries")
     spellings = "loc:73691632, loc:sn83030214/1900-01-01/ed-1"

@@ -55,7 +55,7 @@ def _nothing_found(query: Query, harvests: Sequence[Harvest], rows: Mapping[str,
             continue
         for beyond in dict.fromkeys(page.beyond for page in harvest.pages if page.beyond):
             yield f"{capital(harvest.archive.name)}: {beyond}"
-        unread = harvest.outside_dates + sum(page.skipped for page in harvest.pages)
+        unread = len(harvest.withheld) + sum(page.skipped for page in harvest.pages)
         if not rows.get(harvest.archive.key) and not unread and not any(page.beyond for page in harvest.pages):
             zero.setdefault(_applied(query, harvest), []).append(harvest.archive.name)
     for applied, names in zero.items():
@@ -129,8 +129,8 @@ def _dated_order(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, S
 def _left_out(harvests: Sequence[Harvest]) -> Iterator[str]:
     for harvest in harvests:
         skipped = sum(page.skipped for page in harvest.pages)
-        if harvest.outside_dates:
-            yield f"{capital(harvest.archive.name)} returned {harvest.outside_dates} rows outside the dates asked; they were withheld."
+        if harvest.withheld:
+            yield f"{capital(harvest.archive.name)} returned {len(harvest.withheld)} rows outside the dates asked; they were withheld."
         if skipped:
             yield f"{capital(harvest.archive.name)}: {skipped} of its rows could not be read and were left out."
 

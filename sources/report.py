@@ -205,7 +205,7 @@ class Desk:
 # ---- what a step says ------------------------------------------------------------------------------------------------
 
 def _source(record: Record, retrieved_on: str, credit: str | None) -> dict[str, Any]:
-    """A row as a source: what the row states, its citation, and a picture's address only where the row has one."""
+    """A row as a source or a picture: what the row states, its citation, and an image's address only where the row has one."""
     item = Item(identifier=record.identifier or record.source_url, source=record.source, source_name=record.source_name, title=record.title,
                 creator=record.creator, creators=(record.creator,) if record.creator else (), year=record.year, date=record.date,
                 media_type=record.media_type, source_url=record.source_url, attribution=credit)
@@ -271,9 +271,9 @@ def _document(draft: Draft, sections: Mapping[int, Section]) -> str:
     for section in [section for section in written if not section.is_bibliography]:
         used = f"\n\nSources: {', '.join(f'[{number}]' for number in section.sources_used)}" if section.sources_used else ""
         parts.append(f"## {section.title}\n\n{section.content}{used}")
-    pictures = [picture for picture in draft.graphics if picture.get("picture_url")]
-    if pictures:
-        parts.append("## Pictures\n\n" + "\n".join(f"- {inert(picture.get('title', 'untitled'))}: {picture['picture_url']}" for picture in pictures))
+    if draft.graphics:
+        lines = (f"- {inert(picture.get('title', 'untitled'))}: {picture.get('picture_url', picture['source_url'])}" for picture in draft.graphics)
+        parts.append("## Pictures\n\n" + "\n".join(lines))
     for section in [section for section in written if section.is_bibliography]:
         used_anywhere = {number for other in written for number in other.sources_used}
         wanted = [source for source in draft.sources if not used_anywhere or source["number"] in used_anywhere]

@@ -53,7 +53,7 @@ class Harvest:
     rows: dict[tuple[Any, ...], Row] = field(default_factory=dict)
     queries: list[Asked] = field(default_factory=list)
     pages: list[Page] = field(default_factory=list)
-    outside_dates: int = 0
+    withheld: set[tuple[Any, ...]] = field(default_factory=set)  # rows outside the dates asked, whichever wording brought them
     error: SourceError | None = None  # the first wording's that failed; the archive failed when `pages` is empty
     opened: Opened | None = None
 
@@ -107,7 +107,7 @@ def _harvest(kind: Kind, query: Query, archives: Sequence[type[Archive]], fan_ou
     for key, outcome in outcomes.items():
         if isinstance(outcome, SourceError):  # left behind at the deadline, or a fault of the adapter: what stands, stands
             asked[key] = replace(asked[key], rows=dict(asked[key].rows), queries=list(asked[key].queries),
-                                 pages=list(asked[key].pages), error=asked[key].error or outcome)
+                                 pages=list(asked[key].pages), withheld=set(asked[key].withheld), error=asked[key].error or outcome)
     harvests = [asked.get(harvest.archive.key, harvest) for harvest in harvests]
     if asked and not any(harvest.answered for harvest in harvests):
         raise AllFailed(_reports(kind, harvests, {}))
@@ -187,7 +187,7 @@ def _add(kind: Kind, harvest: Harvest, page: Page, query: Query, wording: Wordin
     before = len(harvest.rows)
     for row in page.records:
         if dates_sent and row.span is not None and outside(row.span, query.date_from, query.date_to):
-            harvest.outside_dates += 1
+            harvest.withheld.add(kind.same(row))
         else:
             harvest.rows.setdefault(kind.same(row), replace(row, found_by_query=wording.text))
     return len(harvest.rows) - before
