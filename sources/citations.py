@@ -81,7 +81,7 @@ def _facts(item: Item, retrieved_on: str, page: PageEntry | None) -> _Facts:
         title=_line(item.title), creators=_lines(item.creators) or _lines((item.creator,)), issued=_day(date), date=date,
         publisher=_line(item.publisher), place=_line(item.place), languages=_lines(item.language),
         isbn=_lines(item.standard_numbers.get("isbn", ())), issn=_lines(item.standard_numbers.get("issn", ())),
-        call_number=_line(item.call_number), source=_line(item.source_name), url=(page.source_url if page else item.source_url),
+        call_number=_line(item.call_number), source=_line(item.source_name.removeprefix("the ")), url=(page.source_url if page else item.source_url),
         printed_page=printed, note=". ".join(note for note in notes if note) or None, retrieved=_day(retrieved_on[:10]))
 
 
