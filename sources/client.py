@@ -346,7 +346,8 @@ def _windowed_item(item: Item, list_total: int | None, given: Mapping[str, Any],
         left_out = len(getattr(item, name)) - len(getattr(cut_item, name))
         if name in sections and left_out:
             notes.append(f"{left_out} more {name} were left out to keep the answer short.")
-    listed = item.editions if "editions" in sections else item.pages if "pages" in sections else None
+    lists = [getattr(item, name) for name in ("editions", "pages") if name in sections]
+    listed = next((entries for entries in lists if entries), lists[0] if lists else None)
     list_window = None
     if listed is not None and list_total is not None:
         end = given["list_offset"] + min(len(listed), list_limit)

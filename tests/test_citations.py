@@ -107,15 +107,15 @@ def test_a_full_record_in_all_four_forms() -> None:
         "csl_json": {
             "id": "loc-00000001", "type": "book", "title": "A Field of Reeds", "author": [{"literal": "Marlow, Edith"}],
             "issued": {"date-parts": [[1862]]}, "publisher": "Tansy & Sons", "publisher-place": "Boston", "language": "eng",
-            "ISBN": "9780000000002", "source": "the Library of Congress", "URL": "https://www.loc.gov/item/00000001/",
+            "ISBN": "9780000000002", "source": "Library of Congress", "URL": "https://www.loc.gov/item/00000001/",
             "accessed": {"date-parts": [[2026, 11, 30]]}},
         "bibtex": "@book{loc-00000001,\n  title = {{A Field of Reeds}},\n  author = {{Marlow, Edith}},\n  year = {1862},\n"
                   "  publisher = {Tansy \\& Sons},\n  address = {Boston},\n  language = {eng},\n  isbn = {9780000000002},\n"
                   "  url = {https://www.loc.gov/item/00000001/},\n  urldate = {2026-11-30}\n}\n",
         "ris": "TY  - BOOK\nID  - loc-00000001\nTI  - A Field of Reeds\nAU  - Marlow, Edith\nPY  - 1862\nPB  - Tansy & Sons\n"
-               "CY  - Boston\nLA  - eng\nSN  - 9780000000002\nDB  - the Library of Congress\nUR  - https://www.loc.gov/item/00000001/\n"
+               "CY  - Boston\nLA  - eng\nSN  - 9780000000002\nDB  - Library of Congress\nUR  - https://www.loc.gov/item/00000001/\n"
                "Y2  - 2026/11/30\nER  - \n",
-        "plain": "Marlow, Edith. A Field of Reeds. Boston: Tansy & Sons, 1862. the Library of Congress. "
+        "plain": "Marlow, Edith. A Field of Reeds. Boston: Tansy & Sons, 1862. Library of Congress. "
                  "https://www.loc.gov/item/00000001/ (retrieved 2026-11-30).",
     }
 
