@@ -40,10 +40,10 @@ def decode_json(body: bytes) -> Any:
         raise ValueError("is not whole JSON") from exc
     level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEPTH_LIMIT):
-        if not level:
-            return value
         level = [child for node in level for child in (node.values() if isinstance(node, dict) else node)
                  if isinstance(child, (dict, list))]
+        if not level:
+            return value
     raise ValueError("is nested too deeply")
 
 

@@ -13,6 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,15 @@ class Recorder:
                 os.replace(beside, path)
             except OSError as exc:
                 self._warn(exc.strerror or type(exc).__name__)
-                beside.unlink(missing_ok=True)
+                with suppress(OSError):
+                    beside.unlink()
 
     def _has_room(self, more_bytes: int) -> bool:
+        sizes = []
         with os.scandir(self._folder) as entries:
-            sizes = [entry.stat().st_size for entry in entries]
+            for entry in entries:
+                with suppress(FileNotFoundError):  # another process has just put it in its place
+                    sizes.append(entry.stat().st_size)
         return len(sizes) < SHELF_LIMIT_FILES and sum(sizes) + more_bytes <= SHELF_LIMIT_BYTES
 
     def _warn(self, reason: str) -> None:

@@ -41,6 +41,7 @@ __all__ = ["ArchiveAsker", "Call", "Clock", "SystemClock", "Transport"]
 
 REDIRECTS_MAX = 5  # hops; RFC 9110 names no figure, and the archives need two
 RETRY_AFTER_LIMIT_S = 30.0  # a longer wait is reported instead of slept through
+WORTH_TELLING_S = 0.5  # a shorter wait for a slot is no news
 CACHE_LIMIT_BYTES = 32 << 20
 SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
 ASK_AGAIN_S = 40.0  # a newspaper search of the Library of Congress takes 30 to 45 s (facts of 2026-11)
@@ -190,8 +191,8 @@ class Transport:
         call.when_cancelled(self.nudge)
         lane = self._lane(archive, urlsplit(question.url))
         delay_s = self._gates[lane.key].delay_s()
-        if 1.0 <= delay_s <= call.remaining_s():
-            call.tell(f"{archive.name}: waiting about {delay_s:.0f} s, since its requests are spaced.")
+        if WORTH_TELLING_S <= delay_s <= call.remaining_s():
+            call.tell(f"Waiting about {delay_s:.0f} s for {archive.name}, whose requests are spaced.")
         return self._wait(call, question, archive, reading)
 
     def _question(self, archive: type[Archive], url: str, params: Params, form: Mapping[str, str] | None,
@@ -386,7 +387,7 @@ class Transport:
             self._watch(exchange, until, gone)
         finally:
             gate.leave()
-        if exchange.answer is None:
+        if exchange.stopped or exchange.answer is None:  # a stopped connection looks like the end of an answer
             raise self._failed(flight, lane, exchange)
         status, received_headers, body = exchange.answer
         return Received(status=status, headers=received_headers, url=question.url, body=body, retrieved_at=_iso(self.clock.time()))

@@ -191,7 +191,7 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
                                    "it was not read to the end.", archive=exchange.archive, status=status)
         if not whole and size > REFUSAL_LIMIT_BYTES:
             return b"".join(chunks)
-    announced = response.headers.get("content-length", "")
+    announced = response.headers.get("content-length", "") if status not in (204, 304) else ""  # these two have no body
     if announced.isascii() and announced.isdigit() and response.raw.tell() < int(announced):
         raise Dropped(_half(exchange.archive, exchange.name))
     return b"".join(chunks)

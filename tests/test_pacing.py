@@ -1,6 +1,7 @@
 """The pace of a lane: inside one process exactly, between processes through a small file, and whatever happens to that file."""
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -48,6 +49,10 @@ def until_true(condition: Callable[[], bool]) -> None:
     raise AssertionError("did not come about")
 
 
+def queue_is(gate: Gate, length: int) -> bool:
+    return len(gate._queue) == length
+
+
 def refused(gate: Gate, remaining_s: float = MINUTE) -> SourceError:
     with pytest.raises(SourceError) as caught:
         gate.enter(lambda: remaining_s, never, None)
@@ -89,7 +94,7 @@ def test_who_comes_first_is_served_first(clock):
     for number in range(4):
         threads.append(threading.Thread(target=request, args=(number,)))
         threads[-1].start()
-        until_true(lambda: gate.waits_for_others(number - 1) and len(gate._queue) == number + 1)
+        until_true(functools.partial(queue_is, gate, number + 1))
     gate.leave()
     for thread in threads:
         thread.join()
@@ -444,7 +449,7 @@ def test_processes_at_once_keep_one_spacing(tmp_path, count, spacing_s, requests
     processes = start_processes(tmp_path / "toy.json", count, spacing_s, requests)
     starts = sorted(float(line) for process in processes for line in process.communicate(timeout=30)[0].split())
 
-    gaps = [later - earlier for earlier, later in zip(starts, starts[1:])]
+    gaps = [later - earlier for earlier, later in zip(starts, starts[1:], strict=False)]
 
     assert len(starts) == count * requests
     assert min(gaps) >= spacing_s - 0.005

@@ -1,0 +1,52 @@
+"""The six ways a question can fail."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from sources import errors
+from sources.errors import ArchiveUnreachable, Cancelled, SourceError
+
+CODES = {"RecordNotFound": "not_found", "InvalidInput": "invalid_input", "RateLimited": "rate_limited",
+         "UnreadableAnswer": "parse_failure", "ArchiveUnreachable": "network_error", "TimedOut": "timeout"}
+
+
+def test_there_is_one_class_for_each_of_six_codes_and_no_other():
+    found = {name: kind.code for name, kind in vars(errors).items()
+             if isinstance(kind, type) and issubclass(kind, SourceError) and kind is not SourceError}
+
+    assert found == CODES
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_an_error_always_says_a_next_step(name):
+    error = getattr(errors, name)("Something was the matter.")
+
+    assert error.hint.endswith((".", "again."))
+    assert (error.archive, error.status, error.retry_after_s, error.stage) == (None, None, None, None)
+
+
+def test_only_a_failure_on_the_way_is_worth_asking_again_by_itself():
+    """Silence and refusals are not: asking again would double the load and the wait."""
+    assert {name for name in CODES if getattr(errors, name).retryable} == {"ArchiveUnreachable"}
+
+
+def test_a_message_begins_with_a_capital_when_an_archives_name_comes_first():
+    assert ArchiveUnreachable("the Toy Library is silent.").message == "The Toy Library is silent."
+    assert ArchiveUnreachable("data.toy.example is silent.").message == "data.toy.example is silent."
+
+
+def test_a_copy_of_an_error_is_whole():
+    """Callers that share one failed request each get a copy, to mark as theirs."""
+    error = ArchiveUnreachable("No.", archive="toy", hint="Wait.", status=503, retry_after_s=4.0, stage="read")
+
+    twin = copy.copy(error)
+    twin.stage = None
+
+    assert (twin.message, twin.archive, twin.hint, twin.status, twin.retry_after_s) == ("No.", "toy", "Wait.", 503, 4.0)
+    assert error.stage == "read"
+
+
+def test_taking_a_question_back_is_no_failure_of_an_archive():
+    assert not issubclass(Cancelled, SourceError)

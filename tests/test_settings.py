@@ -1,0 +1,80 @@
+"""Settings: what the environment may say, and what happens when it says something else."""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sources.settings import Settings, default_state_dir, read_settings
+
+SOURCES = ("archive", "loc", "bnf")
+TOOLS = ("search_inside", "get_item")
+
+
+def read(**environ: str) -> tuple[Settings, list[str]]:
+    """The settings in an environment that holds nothing else, and the warnings."""
+    warned: list[str] = []
+    return read_settings(environ, warn=warned.append, known_sources=SOURCES, known_tools=TOOLS), warned
+
+
+def test_an_empty_environment_gives_the_documented_defaults():
+    settings, warned = read()
+
+    assert (settings, warned) == (Settings(), [])
+    assert (settings.timeout_ms, settings.max_retries, settings.cache_ttl_ms, settings.cache_max_entries) == (45_000, 3, 900_000, 200)
+    assert (settings.call_budget_ms, settings.min_interval_ms, settings.log_level, settings.gallica_contents) == (50_000, 0, "error", False)
+
+
+@pytest.mark.parametrize(("name", "text", "field", "value"), [
+    ("BOOKS_USER_AGENT", " Reading Room (desk@reading.example) ", "user_agent", "Reading Room (desk@reading.example)"),
+    ("BOOKS_MIN_INTERVAL_MS", "2000", "min_interval_ms", 2000), ("BOOKS_TIMEOUT_MS", "1", "timeout_ms", 1),
+    ("BOOKS_MAX_RETRIES", "0", "max_retries", 0), ("BOOKS_CACHE_TTL_MS", "0", "cache_ttl_ms", 0),
+    ("BOOKS_CACHE_MAX_ENTRIES", "5", "cache_max_entries", 5), ("BOOKS_LOG_LEVEL", "DEBUG", "log_level", "debug"),
+    ("BOOKS_SOURCES", "loc, archive,loc", "sources", ("loc", "archive")), ("BOOKS_TOOLS", "get_item", "tools", ("get_item",)),
+    ("BOOKS_CALL_BUDGET_MS", "100", "call_budget_ms", 100), ("BOOKS_GALLICA_CONTENTS", "Accept", "gallica_contents", True),
+    ("BOOKS_GATEWAY", "http://127.0.0.1:8080/", "gateway", "http://127.0.0.1:8080"),
+    ("BOOKS_GATEWAY", "https://mirror.example/books", "gateway", "https://mirror.example/books"),
+    ("BOOKS_STATE_DIR", "off", "state_dir", None), ("BOOKS_STATE_DIR", "/srv/state", "state_dir", Path("/srv/state")),
+    ("BOOKS_RECORD_DIR", "kept", "record_dir", Path("kept")), ("BOOKS_REPLAY_DIR", "kept", "replay_dir", Path("kept"))])
+def test_a_setting_is_read_and_its_origin_told(name, text, field, value):
+    settings, warned = read(**{name: text})
+
+    assert (getattr(settings, field), settings.origin, warned) == (value, {field: name}, [])
+
+
+@pytest.mark.parametrize(("name", "text", "field"), [
+    ("BOOKS_USER_AGENT", "two\nlines", "user_agent"), ("BOOKS_USER_AGENT", "Bücher", "user_agent"),
+    ("BOOKS_MIN_INTERVAL_MS", "-1", "min_interval_ms"), ("BOOKS_MIN_INTERVAL_MS", "1.5", "min_interval_ms"),
+    ("BOOKS_TIMEOUT_MS", "0", "timeout_ms"), ("BOOKS_TIMEOUT_MS", "soon", "timeout_ms"), ("BOOKS_TIMEOUT_MS", "9" * 30, "timeout_ms"),
+    ("BOOKS_TIMEOUT_MS", "٤٥", "timeout_ms"), ("BOOKS_MAX_RETRIES", "11", "max_retries"), ("BOOKS_LOG_LEVEL", "loud", "log_level"),
+    ("BOOKS_SOURCES", "loc,nowhere", "sources"), ("BOOKS_SOURCES", ",", "sources"), ("BOOKS_TOOLS", "get_everything", "tools"),
+    ("BOOKS_CALL_BUDGET_MS", "99", "call_budget_ms"), ("BOOKS_GALLICA_CONTENTS", "yes", "gallica_contents"),
+    ("BOOKS_GATEWAY", "ftp://mirror.example", "gateway"), ("BOOKS_GATEWAY", "http://mirror.example/?q=1", "gateway"),
+    ("BOOKS_GATEWAY", "mirror.example", "gateway"), ("BOOKS_GATEWAY", "http://[broken", "gateway")])
+def test_a_value_that_cannot_be_read_warns_and_the_default_stands(name, text, field):
+    """One line, naming the setting and what would do."""
+    settings, warned = read(**{name: text})
+
+    assert (getattr(settings, field), settings.origin) == (getattr(Settings(), field), {})
+    assert len(warned) == 1
+    assert warned[0].startswith(f"{name}: cannot read ")
+    assert warned[0].endswith("; the default stands.")
+    assert "\n" not in warned[0]
+
+
+def test_a_blank_value_is_no_value():
+    assert read(BOOKS_TIMEOUT_MS="  ", BOOKS_SOURCES="") == (Settings(), [])
+
+
+def test_a_warning_shows_no_more_of_a_value_than_helps():
+    _, warned = read(BOOKS_TIMEOUT_MS="x" * 10_000)
+
+    assert len(warned[0]) < 250
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the folder of this system is another")
+@pytest.mark.parametrize(("environ", "folder"), [
+    ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, Path("/c/mcp-books")), ({"HOME": "/h"}, Path("/h/.cache/mcp-books")), ({}, None)])
+def test_the_state_folder_is_the_users_cache_and_off_without_a_home(environ, folder):
+    assert default_state_dir(environ) == folder
