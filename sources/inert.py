@@ -1,8 +1,8 @@
 """Text from an archive or a caller made harmless before it is shown: one line that can neither act nor pass for the server.
 
-Three layers, each usable alone: `visible` takes out characters that are not seen or that steer a terminal; `one_line` also
-folds every blank; `inert` also disarms markup and marks an opening that would look like a line of the server's own. The
-structured content keeps the text as published; only what is shown passes here.
+Layers, each usable alone: `visible` takes out characters that are not seen or that steer a terminal, `one_line` also folds
+every blank, `disarmed` takes the life out of markup. `inert` does it all and marks an opening that would look like a line of
+the server's own. The structured content keeps the text as published; only what is shown passes here.
 """
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ _ESCAPES = re.compile(
 _JOINERS = "\u200c\u200d"  # zero width non-joiner and joiner: spelling in Persian and Indic scripts, glue inside emoji
 _INVISIBLE = frozenset("\u034f\u17b4\u17b5\u3164\uffa0")  # no format characters by category, and never seen all the same
 _WRITTEN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+# Letters, marks and punctuation of which `visible` changes none, so that most text need not be looked at one by one.
+_PLAIN = re.compile("[\n -~\u00a1-\u00ac\u00ae-\u034e\u0350-\u05ff\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u4e00-\u9fff]*")
+_MARKUP_SIGN = re.compile(r"[`<‹]|~~~|!\[|\][(\[:]")  # without one of these no rule of _MARKUP applies
 _MARKUP = (
     (re.compile("`"), "'"),  # code spans and fences
     (re.compile("~{3,}"), "~"),
@@ -53,18 +56,25 @@ def inert(text: str, *, limit: int | None = None) -> str:
 
     Applying it again changes nothing.
     """
-    line = one_line(text)
-    for pattern, replacement in _MARKUP:
-        line = pattern.sub(replacement, line)
+    line = disarmed(one_line(text))
     if not line.startswith(MARK) and _passes_for_the_server(line):
         line = MARK + line
     return line if limit is None else shortened(line, limit)
 
 
+def disarmed(text: str) -> str:
+    """The text with its markup unable to act; for what follows a word of the server's own on its line."""
+    if not _MARKUP_SIGN.search(text):
+        return text
+    for pattern, replacement in _MARKUP:
+        text = pattern.sub(replacement, text)
+    return text
+
+
 def _passes_for_the_server(line: str) -> bool:
     """Whether a line opens as a heading, a list, a rule or one of LABELS would; full-width letters count as plain ones."""
-    opening = unicodedata.normalize("NFKC", line[:120])
-    return bool(_BLOCK_OPENING.match(opening) or _LABEL_OPENING.match(opening))
+    opening = line[:120] if line.isascii() else unicodedata.normalize("NFKC", line[:120])
+    return bool(_BLOCK_OPENING.match(opening) or ((":" in opening or "=" in opening) and _LABEL_OPENING.match(opening)))
 
 
 def shortened(line: str, limit: int) -> str:
@@ -84,6 +94,8 @@ def visible(text: str) -> str:
 
     A single joiner stays between two letters and inside an emoji. Lone surrogates and noncharacters become U+FFFD.
     """
+    if _PLAIN.fullmatch(text):
+        return text
     kept = [_shown(char) for char in _ESCAPES.sub("", scalar_text(text).replace("\r\n", "\n"))]
     return _joined_rightly("".join(kept))
 
@@ -105,7 +117,8 @@ def _joined_rightly(text: str) -> str:
     """The text without the variation selectors and joiners that select or join nothing: runs of them hide messages."""
     if text.isascii():
         return text
-    chosen = "".join(char for before, char in zip(" " + text, text, strict=False) if not _is_selector(char) or _takes_selector(before))
+    pairs = zip(" " + text, text, strict=False)
+    chosen = "".join(char for before, char in pairs if not _is_selector(char) or _takes_selector(before))
     neighbours = zip(" " + chosen, chosen, chosen[1:] + " ", strict=False)
     return "".join(char for before, char, after in neighbours if char not in _JOINERS or (_joins(before) and _joins(after)))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .contract import to_dict
 from .errors import SourceError
-from .inert import inert, visible
+from .inert import disarmed, inert, one_line, visible
 from .text import first_match, window, words
 
 Told = Mapping[str, Any]  # one object of the structured content
@@ -37,7 +37,7 @@ def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
     if error.retry_after_s is not None:
         lines.append(f"Retry: in about {_span(error.retry_after_s)}.")
     told = [to_dict(report) for report in reports or getattr(error, "reports", ())]
-    return "\n".join(lines + _not_answered(told) + _notes({"notes": getattr(error, "notes", ())}))
+    return "\n".join(lines + not_answered(told) + notes({"notes": getattr(error, "notes", ())}))
 
 
 # ---- the two searches --------------------------------------------------------------------------------------------------
@@ -61,12 +61,11 @@ def _search(payload: Told, head: Lines, rows: str, told: Callable[[Told, str], L
     """Both searches: what was asked, who did not answer, the rows, what they mean, how to go on, the credit."""
     reports, found = payload.get("per_source", ()), payload.get(rows, ())
     shown = [line for number, row in enumerate(found, 1) for line in _numbered(number, told(row, payload.get("query") or ""))]
-    notes = _notes(payload)
-    body = shown + notes if found else notes
+    body = shown + notes(payload)
     order = [f"Order: {_said(payload['order'])}"] if len(found) > 1 and payload.get("order") else []
     if any(row.get("identifier_provisional") for row in found):
         body.append("Identifier: one marked provisional can still be replaced by its archive.")
-    return (head + _not_answered(reports) + body + order + _facets(payload, reports) + _answered(reports)
+    return (head + not_answered(reports) + body + order + _facets(payload, reports) + _answered(reports)
             + _wordings(reports) + _more(payload, reports) + _credit(reports))
 
 
@@ -181,7 +180,7 @@ def _more(payload: Told, reports: Sequence[Told]) -> Lines:
 
 # ---- what each archive did -----------------------------------------------------------------------------------------------
 
-def _not_answered(reports: Sequence[Told]) -> Lines:
+def not_answered(reports: Sequence[Told]) -> Lines:
     """Who failed, with the moment and the reason, and who was not asked, with the reason; first when nobody was asked."""
     nobody = ["Nothing asked: none of the archives in scope can take this question."]
     lines = nobody if reports and all(report["status"] == "absent" for report in reports) else []
@@ -195,9 +194,10 @@ def _not_answered(reports: Sequence[Told]) -> Lines:
 
 def _failure(report: Told) -> str:
     error = report.get("error", {})
-    told = f"during the {report.get('stage', 'search')}: {error.get('code', '')}. {error.get('message', '')} {error.get('hint', '')}"
+    told = " ".join((f"{error.get('code', '')}.", error.get("message", ""), error.get("hint", "")))
     wait = error.get("retry_after_s")
-    return _said(told) + (f" Ask again in about {_span(wait)}." if wait is not None else "")
+    wait_told = f" Ask again in about {_span(wait)}." if wait is not None else ""
+    return f"during the {_said(report.get('stage', 'search'))}: {_said(told)}{wait_told}"
 
 
 def _answered(reports: Sequence[Told]) -> Lines:
@@ -261,7 +261,7 @@ def _get_item(payload: Told) -> Lines:
     lines += _list("Contributors", item, "contributors", _contributor)
     lines += _list("Editions", item, "editions", _edition, _onward(payload, "editions"))
     lines += _list("Pages", item, "pages", _page_entry, _onward(payload, "pages"))
-    lines += _citation(item) + [f"Note: {_said(note)}" for note in item.get("notes", ())] + _notes(payload)
+    lines += _citation(item) + [f"Note: {_said(note)}" for note in item.get("notes", ())] + notes(payload)
     lines += _named_list("Not asked for", payload.get("sections_omitted")) + _named_list("Never read here", payload.get(
         "fields_not_read_from_this_archive"))
     return lines + ([f"Credit: {_said(item['attribution'])}"] if item.get("attribution") else [])
@@ -319,7 +319,8 @@ def _citation(item: Told) -> Lines:
     lines = [f"Citation: {_said(citation['plain'])}"] if citation.get("plain") else []
     for key, name in (("bibtex", "BibTeX"), ("ris", "RIS")):
         if citation.get(key):
-            lines += [f"Citation: as {name}:", *_page_lines(citation[key])]
+            quoted = (f"> {disarmed(line)}".rstrip() for line in visible(citation[key]).strip().split("\n"))
+            lines += [f"Citation: as {name}:", *quoted]
     return lines
 
 
@@ -351,7 +352,7 @@ def _read_text(payload: Told) -> Lines:
     lines += _facts(payload, (("Published", ("published_on", "publication", "edition")),))
     lines += [f"Published: places: {_listed(payload['places'])}."] if payload.get("places") else []
     lines += _passages(payload) if "passages" in payload else _text(payload)
-    lines += _turning(payload) + _rights(payload) + _notes(payload)
+    lines += _turning(payload) + _rights(payload) + notes(payload)
     return lines + ([f"Credit: {_said(payload['attribution'])}"] if payload.get("attribution") else [])
 
 
@@ -390,10 +391,10 @@ def _turning(payload: Told) -> Lines:
 
 def _search_headings(payload: Told) -> Lines:
     found, reports = payload["headings"], payload.get("per_source", ())
-    lines = [f"Headings: {len(found)} found."] + _not_answered(reports)
+    lines = [f"Headings: {len(found)} found."] + not_answered(reports)
     for number, heading in enumerate(found, 1):
         lines += _numbered(number, _authority(heading, reports))
-    return lines + _notes(payload) + _answered(reports) + _credit(reports)
+    return lines + notes(payload) + _answered(reports) + _credit(reports)
 
 
 def _authority(heading: Told, reports: Sequence[Told]) -> Lines:
@@ -412,12 +413,12 @@ def _authority(heading: Told, reports: Sequence[Told]) -> Lines:
 
 def _browse_collections(payload: Told) -> Lines:
     found, reports = payload["collections"], payload.get("per_source", ())
-    lines = [f"Collections: {len(found)} found; a slug is what the argument collection takes."] + _not_answered(reports)
+    lines = [f"Collections: {len(found)} found; a slug is what the argument collection takes."] + not_answered(reports)
     for number, entry in enumerate(found, 1):
         size = _count(entry["item_count"], "item") if entry.get("item_count") is not None else None
         prose = [inert(entry["description"], limit=SUMMARY_CHARS)] if entry.get("description") else []
         lines += _numbered(number, [_title(entry), _joined(entry["slug"], entry["source"], size, entry["source_url"]), *prose])
-    return lines + _notes(payload) + _answered(reports) + _more({"page": payload.get("page", 1)}, reports) + _credit(reports)
+    return lines + notes(payload) + _answered(reports) + _more({"page": payload.get("page", 1)}, reports) + _credit(reports)
 
 
 def _sequential_report(payload: Told) -> Lines:
@@ -429,7 +430,7 @@ def _sequential_report(payload: Told) -> Lines:
         if payload.get(key):
             lines.append(f"{key.capitalize()}:")
             lines += [f"- {_object(entry)}" for entry in payload[key]]
-    lines += _notes(payload) + [f"Next step: {_said(payload['next_step'])}"]
+    lines += notes(payload) + [f"Next step: {_said(payload['next_step'])}"]
     if payload.get("report"):
         lines += ["Report: finished; all that follows is the report as its author wrote it.", "", visible(payload["report"])]
     return lines
@@ -509,8 +510,9 @@ def _window(window: Told | None) -> Lines:
     return [f"Page: characters {start:,} to {start + window['returned_chars']:,} of {window['total_chars']:,}; {then}."]
 
 
-def _notes(payload: Told) -> Lines:
-    return [f"Note: {_said(note)}" for note in payload.get("notes", ())]
+def notes(payload: Told) -> Lines:
+    """Remarks of this server's own; a caller's or an archive's words in them come after ours, so no opening needs a mark."""
+    return [f"Note: {disarmed(one_line(note))}" for note in payload.get("notes", ())]
 
 
 def _with(before: str, value: Any) -> str | None:

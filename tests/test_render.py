@@ -188,7 +188,7 @@ def test_a_record_is_told_with_its_terms_its_lists_and_how_to_go_on():
         "- 1 of 9 listed; go on with list_offset 1",
         "Pages:", "- leaf 1 (printed page iv) · text held · https://archive.example/1 · image at https://archive.example/1.jpg",
         "- 1 of 9 listed; go on with list_offset 1",
-        "Citation: Quay, A. Harbour tales.", "Citation: as BibTeX:", "> @book{q,", "> }", "Citation: as RIS:", "> TY - BOOK", "> ER -",
+        "Citation: Quay, A. Harbour tales.", "Citation: as BibTeX:", "> @book{q,", "> }", "Citation: as RIS:", "> TY  - BOOK", "> ER  -",
         "Note: A bundle.", "Note: A note.", "Not asked for: pages.", "Never read here: place.", "Credit: Internet Archive, retrieved 2026-11-02",
     ]
 
