@@ -231,7 +231,8 @@ class BooksClient:
         return _fitted_item(item, read.list_total, given, sections, ItemAnswer(
             record=item, item={}, id_read_as=reference.read_as, sections_returned=sections,
             sections_omitted=tuple(section for section in SECTIONS if section not in sections),
-            fields_not_read_from_this_archive=archive.unread_fields, notes=read.notes), opened.retrieved_at, _cited_page(reference, archive, item))
+            fields_not_read_from_this_archive=archive.unread_fields, notes=(*read.notes, *opened.replay_note())),
+            opened.retrieved_at, _cited_page(reference, archive, item))
 
     def _read_text(self, given: dict[str, Any], call: Call) -> Answer:
         reference, opened = self._open_reference(given["identifier"], "read_text", call)
@@ -246,10 +247,10 @@ class BooksClient:
         if page is None:
             found = _as_reading(lambda: opened.archive.search_record(reference, match or "", given["max_passages"]))
             answer = replace(_described(found.page, reference, opened), passages=found.passages, match_count=found.match_count,
-                             notes=(*notes, *found.page.notes, *found.notes))
+                             notes=(*notes, *found.page.notes, *found.notes, *opened.replay_note()))
             return _fitted_passages(answer)
         read = _as_reading(lambda: opened.archive.read_page(reference, page))
-        answer = replace(_described(read, reference, opened), notes=(*notes, *read.notes))
+        answer = replace(_described(read, reference, opened), notes=(*notes, *read.notes, *opened.replay_note()))
         return _fitted_passages(_passages_of(answer, read, match, given)) if match is not None else _fitted_text(answer, read, given)
 
 

@@ -33,6 +33,13 @@ class Opened:
     def attribution(self) -> str:
         return self.archive.attribution(self.retrieved_at)
 
+    def replay_note(self) -> tuple[str, ...]:
+        """For an answer without a report on each archive: that it comes from kept answers, and of what day."""
+        if not self.asker.replayed:
+            return ()
+        return (f"Answered from kept answers alone, the earliest of {self.retrieved_at[:10]}; nothing was asked of the archive "
+                "now.",)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opener:
