@@ -11,11 +11,12 @@ import math
 import re
 from typing import Any, NoReturn
 
-DEPTH_LIMIT = 200  # levels of JSON; the deepest answer recorded has 11
+DEPTH_LIMIT = 200  # levels of JSON; the deepest answer recorded has 9
+PARTS_LIMIT = 1_000_000  # values or elements: each costs some hundred bytes once read; the answers recorded stay below 3,000
 DIGITS_LIMIT = 100  # digits of one number; identifiers of the archives stay below 20
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:\-]+)", re.IGNORECASE)
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._\-]+)["']""")
-_HTML = re.compile(rb"\A[\s\xef\xbb\xbf]*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|title|body)\b",
+_HTML = re.compile(rb"\A[\s\xef\xbb\xbf]*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|title|body)\b",
                    re.IGNORECASE | re.DOTALL)
 
 
@@ -23,13 +24,16 @@ def is_html(body: bytes, content_type: str) -> bool:
     """Whether a body is a web page, by what it begins with; the header decides only when the body begins with markup."""
     if _HTML.match(body[:8192]):
         return True
-    return "text/html" in content_type.lower() and body[:512].lstrip().startswith(b"<")
+    start = body[:512].lstrip()
+    return "text/html" in content_type.lower() and start.startswith(b"<") and not start.startswith(b"<?xml")
 
 
 def decode_json(body: bytes) -> Any:
     """The JSON value of a UTF-8 body: no NaN or Infinity, no endless number, at most DEPTH_LIMIT levels."""
     if not body.strip():
         raise ValueError("is empty")
+    if sum(map(body.count, (b",", b"[", b"{"))) > PARTS_LIMIT:
+        raise ValueError("holds more values than any true answer")
     try:
         value = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_int=_integer, parse_float=_fraction)
     except UnicodeDecodeError as exc:
@@ -70,6 +74,8 @@ def decode_xml(body: bytes, content_type: str) -> Any:
 
     if not body.strip():
         raise ValueError("is empty")
+    if body.count(b"<") > PARTS_LIMIT:
+        raise ValueError("holds more elements than any true answer")
     parser = etree.XMLParser(encoding=_xml_override(body, content_type), resolve_entities=False, no_network=True, load_dtd=False,
                              dtd_validation=False, huge_tree=False, recover=False)
     try:

@@ -63,11 +63,13 @@ class _Reading:
 
 
 class _Again(Exception):
-    """This attempt failed in a way that another may mend. `after_s` is the pause the archive asked for; `tries` how often at most."""
+    """This attempt failed at a gate in a way that another may mend. `after_s` is the pause the archive asked for, `tries` how often
+    at most another makes sense."""
 
-    def __init__(self, error: SourceError, *, after_s: float | None = None, tries: int = 99) -> None:
+    def __init__(self, error: SourceError, gate: Gate, *, after_s: float | None = None, tries: int = 99) -> None:
         super().__init__(error.message)
         self.error = error
+        self.gate = gate
         self.after_s = after_s
         self.tries = tries
 
@@ -315,20 +317,17 @@ class Transport:
         """Ask, and ask again where that can help, within the callers' time."""
         attempt = 0
         while True:
-            gate = self._gates[self._lane(flight.archive, urlsplit(flight.question.url)).key]
             try:
                 return self._attempt(flight)
             except _Again as again:
                 flight.seen = error = again.error
                 pause_s = 2.0 ** attempt if again.after_s is None else again.after_s
                 if attempt >= min(self.settings.max_retries, again.tries) or pause_s >= flight.remaining_s():
-                    gate.postpone(again.after_s or 0.0)
+                    again.gate.postpone(again.after_s or 0.0)
                     raise error from again
                 _log.info("%s is asked again after %g s: %s", flight.archive.name, pause_s, error.message)
-                gate.postpone(pause_s)
+                again.gate.postpone(pause_s)
                 attempt += 1
-            except RateLimited as queue:
-                raise flight.seen or queue from None
 
     def _attempt(self, flight: _Flight) -> Reply:
         """One request with its redirects, judged, read and kept."""
@@ -354,7 +353,7 @@ class Transport:
         except SourceError as exc:
             self._note_failure(lane, exc)
             if exc.retryable and exc.retry_after_s is None and received.status in reading.statuses:
-                raise _Again(exc, tries=1) from exc
+                raise _Again(exc, gate, tries=1) from exc
             raise
         gate.good()
         flight.received = received
@@ -369,7 +368,10 @@ class Transport:
         def gone() -> bool:
             return self._closed or flight.unwanted()
 
-        gate.enter(flight.remaining_s, gone, flight.callers[0] if flight.callers else None)
+        try:
+            gate.enter(flight.remaining_s, gone, flight.callers[0] if flight.callers else None)
+        except SourceError as turned_away:  # of a retry that finds no place, what made it one is the news
+            raise flight.seen or turned_away from None
         try:
             exchange = Exchange(archive=archive.key, name=archive.name, whole=lambda status: status in reading.statuses,
                                 started=gate.started, over=self._notify)
@@ -414,7 +416,7 @@ class Transport:
         known = failure.error if isinstance(failure, Dropped) else failure
         if isinstance(known, SourceError):
             self._note_failure(lane, known)
-        return _Again(failure.error) if isinstance(failure, Dropped) else failure
+        return _Again(failure.error, self.gate(lane)) if isinstance(failure, Dropped) else failure
 
     def _redirect(self, archive: type[Archive], question: Question, received: Received) -> Question | None:
         """The next hop's question, None when the answer is no redirect. Raises when it leads where nothing is sent."""
@@ -477,7 +479,7 @@ class Transport:
         if 200 <= status < 300:
             return UnreadableAnswer(f"{name} answered without an answer (status {status}).", archive=key, status=status)
         error = ArchiveUnreachable(f"{name} could not answer (status {status}).", archive=key, status=status)
-        return _Again(error) if status in lane.retry_statuses else error
+        return _Again(error, self.gate(lane)) if status in lane.retry_statuses else error
 
     def _limited(self, archive: type[Archive], lane: Lane, status: int, after_s: float | None) -> Exception:
         """What a 429, or a 503 that names a time, means: a short wait, or silence that is reported at once."""
@@ -487,7 +489,7 @@ class Transport:
                             status=status, retry_after_s=after_s)
         short = after_s is None or after_s <= RETRY_AFTER_LIMIT_S
         if short and status in lane.retry_statuses:
-            return _Again(error, after_s=after_s)
+            return _Again(error, self.gate(lane), after_s=after_s)
         if after_s and self._shelf is None:
             self._gates[lane.key].block(after_s)
         return error
@@ -518,7 +520,7 @@ class Transport:
 
     def _value(self, received: Received, kind: str, content_type: str) -> Any:
         """The body as the kind of answer that was due. Raises ValueError with a phrase that says what came instead."""
-        if kind != "html" and received.status == 200 and is_html(received.body, content_type):
+        if kind != "html" and received.status == 200 and is_html(received.body, "" if kind == "xml" else content_type):
             raise ValueError("is a web page instead of data")
         if kind == "json":
             return decode_json(received.body)

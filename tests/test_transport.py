@@ -1,10 +1,15 @@
 """What every request goes through: turns, deadlines, retries, redirects, walls, the cache. Most of it over real sockets."""
 from __future__ import annotations
 
+import shutil
+import ssl
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import responses
@@ -134,6 +139,16 @@ def test_the_proxy_of_the_environment_is_used_and_its_password_never_printed(mak
                                            "Check HTTPS_PROXY and NO_PROXY; `mcp-books check` shows what is in force.")
 
 
+def test_a_plain_address_goes_through_the_proxy_of_the_environment(stand_in, make_transport, monkeypatch):
+    """The stand-in plays the proxy: it is asked for the whole address."""
+    monkeypatch.setenv("HTTP_PROXY", stand_in.address)
+    stand_in.add("http://plain.example/oai|plain.example/oai|/oai|oai")
+
+    asker(make_transport(Toy, clock=None)).get_json("http://plain.example/oai")
+
+    assert stand_in.seen[0].raw_path == "http://plain.example/oai"
+
+
 def test_a_proxy_of_another_kind_is_named_as_a_setting(make_transport, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "socks5://reader:hunter2@127.0.0.1:9")
 
@@ -161,6 +176,56 @@ def test_a_certificate_failure_names_the_setting_and_is_not_asked_again(make_tra
     assert (error.message, error.hint) == ("The certificate shown in the name of the Toy Library could not be verified.",
                                            "Behind a company's own authority, set REQUESTS_CA_BUNDLE to its certificate file.")
     assert (len(responses.calls), clock.slept) == (1, [])
+
+
+@pytest.fixture
+def tls_stand_in(stand_in, tmp_path):
+    """The stand-in behind TLS, and the file of the authority that vouches for it; both made for this test alone."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here to make a certificate with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate), "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    stand_in.socket = context.wrap_socket(stand_in.socket, server_side=True, do_handshake_on_connect=False)
+    return stand_in, stand_in.address.replace("http://127.0.0.1", "https://localhost"), certificate
+
+
+def test_a_certificate_nobody_vouches_for_is_refused_until_its_authority_is_named(tls_stand_in, make_transport, monkeypatch):
+    """Over real TLS: one try, the setting named; with the setting, the answer."""
+    stand_in, address, certificate = tls_stand_in
+    stand_in.add("toy.example/find", body=b'{"a": 1}')
+    pacing = FakeClock()
+    transport = make_transport(Toy, clock=None, pacing_clock=pacing, gateway=address)
+
+    error = failure(lambda: asker(transport).get_json(FIND))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    reply = asker(transport).get_json(FIND)
+
+    assert error.message == "The certificate shown in the name of the Toy Library could not be verified."
+    assert (reply.value, len(stand_in.seen), pacing.slept) == ({"a": 1}, 1, [1.0])
+
+
+@pytest.mark.parametrize("fault", ["drip", "drip-headers", "silent"])
+def test_a_drip_under_tls_ends_at_the_deadline_too(tls_stand_in, make_transport, monkeypatch, fault):
+    """The same connection serves a good answer first, so the drip comes over one that was kept open."""
+    stand_in, address, certificate = tls_stand_in
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    stand_in.add("toy.example/good")
+    stand_in.add("toy.example/find", fault=fault)
+    transport = make_transport(Toy, clock=None, pacing_clock=FakeClock(), gateway=address, timeout_ms=400, max_retries=0)
+    asker(transport).get_json("https://toy.example/good")
+    threads = threading.active_count()
+    begun = time.monotonic()
+
+    error = failure(lambda: asker(transport).get_json(FIND))
+    elapsed_s = time.monotonic() - begun
+    while threading.active_count() > threads and time.monotonic() - begun < 2.0:
+        time.sleep(0.01)
+
+    assert (type(error), elapsed_s < 1.0) == (TimedOut, True)
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("books-wire")] == []
 
 
 # ---- where it may go -----------------------------------------------------------------------------------------------
@@ -647,6 +712,7 @@ def test_the_callers_own_words_are_no_challenge(stand_in, real):
     (b'{"a": ' + b"9" * 101 + b"}", {}, "The answer of the Toy Library is not whole JSON."),
     ('{"a": "é"}'.encode("latin-1"), {}, "The answer of the Toy Library is not in UTF-8, as JSON must be."),
     (b"[" * 201 + b"]" * 201, {}, "The answer of the Toy Library is nested too deeply."),
+    (b"[" + b"{}," * 600_000 + b"{}]", {}, "The answer of the Toy Library holds more values than any true answer."),
     (b"[" * 100_000, {}, "The answer of the Toy Library is nested too deeply.")])
 def test_a_200_that_is_no_json_is_unreadable_and_never_empty(stand_in, real, body, headers, message):
     stand_in.add("toy.example/find", body=body, headers=headers)
@@ -659,6 +725,8 @@ def test_a_200_that_is_no_json_is_unreadable_and_never_empty(stand_in, real, bod
 
 @pytest.mark.parametrize(("body", "message"), [
     (b"<!DOCTYPE html><p>x</p>", "is a web page instead of data"), (b"", "is empty"), (b"<a><b></a>", "is not well-formed XML"),
+    (b"<a>" + b"<b/>" * 1_000_000 + b"</a>", "holds more elements than any true answer"),
+    (b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml"><p/></html>', "is a web page instead of data"),
     (b"<a>", "is not well-formed XML"), (b"{}", "is not well-formed XML"), (b"<a>" * 3000 + b"</a>" * 3000, "is not well-formed XML"),
     (b'<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', "brings a document type of its own, which no archive asked here does"),
     (b'<!DOCTYPE a SYSTEM "http://127.0.0.1:9/x.dtd"><a/>', "brings a document type of its own, which no archive asked here does"),
@@ -1001,9 +1069,6 @@ def test_closing_stops_what_is_under_way(stand_in, real):
 
 def test_importing_the_sources_loads_no_http_and_no_xml():
     """`requests` and `lxml` cost a tenth of a second that the tool list must not wait for."""
-    import subprocess
-    import sys
-    from pathlib import Path
     code = "import sys, sources.transport; print(sorted({'requests', 'urllib3', 'lxml', 'jsonschema'} & sys.modules.keys()))"
 
     printed = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).resolve().parent.parent, capture_output=True, text=True,
