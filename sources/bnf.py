@@ -34,7 +34,7 @@ from .bnf_records import (
     short,
 )
 from .contract import IDENTIFYING, Archive, Describes, Edition, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply
-from .errors import InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
+from .errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 from .text import fold, listing, mapping
 
 ENDPOINT = "https://data.bnf.fr/sparql"  # no trailing slash: with one, an HTML query editor answers
@@ -325,9 +325,12 @@ class DataBnf(Archive):
                     notes=tuple(notes))
 
     def _ask(self, query: str) -> Reply:
-        """JSON is asked for twice: with the header alone, XML has been sent."""
-        return self.ask.get_json(ENDPOINT, form={"query": query, "format": JSON_RESULTS}, headers={"Accept": JSON_RESULTS},
-                                 check_text=_check_text, check=_check_shape)
+        """JSON is asked for twice: with the header alone, XML has been sent. A service that is gone (404) says nothing of records."""
+        try:
+            return self.ask.get_json(ENDPOINT, form={"query": query, "format": JSON_RESULTS}, headers={"Accept": JSON_RESULTS},
+                                     check_text=_check_text, check=_check_shape)
+        except RecordNotFound as exc:
+            raise ArchiveUnreachable("data.bnf.fr has no query service at its usual address (status 404).", archive=KEY, status=404) from exc
 
     def _list(self, query: str) -> Answer:
         """A list and its count. A COUNT always gives a row, so an answer without one is no list of nothing."""

@@ -194,7 +194,11 @@ class LibraryOfCongress(Archive):
 
     def _headings(self, query: str, searchtype: str) -> tuple[list[Heading], int | None]:
         params = (("q", query), ("searchtype", searchtype), ("count", str(HEADINGS_ASKED)))
-        answer = mapping(self.ask.get_json(HEADINGS_URL, params).value)
+        try:
+            answer = mapping(self.ask.get_json(HEADINGS_URL, params).value)
+        except RecordNotFound as exc:
+            raise ArchiveUnreachable("The Library's headings service did not stand at its usual address (status 404).", archive=KEY,
+                                     status=404) from exc
         if not isinstance(answer.get("hits"), list):
             raise UnreadableAnswer("The Library's headings service answered without a list of headings.", archive=KEY)
         headings = [heading for heading in (_heading(hit, query) for hit in answer["hits"]) if heading]
@@ -625,6 +629,8 @@ def _record_came(reply: Reply) -> None:
     if not isinstance(answer, dict) or not isinstance(answer.get("item") or {}, dict):
         raise UnreadableAnswer("The Library of Congress answered with something that is no record.", archive=KEY)
     _no_exception(answer)
+    if answer and not {"item", "resource", "resources"} & answer.keys():
+        raise UnreadableAnswer("The Library of Congress answered with something else than the record asked.", archive=KEY)
     if not answer.get("item"):
         raise _not_held("this identifier")
 

@@ -12,7 +12,7 @@ import responses
 from sources.bnf import ENDPOINT, JSON_RESULTS, STATEMENTS_OF_A_RECORD, DataBnf, contains, required_words
 from sources.bnf_records import Term, Thing
 from sources.contract import Contributor, Copy, Edition, Heading, ItemQuery, Plan, Query, Record, Related, Rights
-from sources.errors import InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
+from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 
 Make = Callable[..., DataBnf]
 Answer = Callable[[str], str]
@@ -145,6 +145,17 @@ def test_a_200_that_is_no_answer_is_a_failure_and_never_nothing_found(
         make_archive(DataBnf).search_catalogue(Query(words="horloge"))
 
     assert (failure.value.message, failure.value.archive) == (message, "bnf")
+
+
+@responses.activate
+def test_a_service_that_is_gone_is_a_failure_and_no_record_missing(make_archive: Make) -> None:
+    """One address answers everything, so its 404 says nothing of what was asked."""
+    responses.post(ENDPOINT, status=404, body="<html>Not Found</html>")
+
+    with pytest.raises(ArchiveUnreachable) as caught:
+        make_archive(DataBnf).search_catalogue(Query(words="marais"))
+
+    assert (caught.value.code, caught.value.status) == ("network_error", 404)
 
 
 @responses.activate

@@ -533,6 +533,7 @@ def test_a_missing_record_is_not_found_in_each_form_the_library_says_it(loc, sta
 
 @responses.activate
 @pytest.mark.parametrize(("body", "error"), [([], UnreadableAnswer), ({"item": "text"}, UnreadableAnswer),
+                                             ({"something": "else"}, UnreadableAnswer),
                                              ({"status": 500, "type": "exception"}, ArchiveUnreachable)])
 def test_an_answer_that_is_no_record_is_a_failure_and_never_an_absence(loc, body, error):
     responses.get(ITEM, json=body)
