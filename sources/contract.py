@@ -53,6 +53,13 @@ class Query:
         """The bounds as years, for an archive that has only years."""
         return (int(self.date_from[:4]) if self.date_from else None, int(self.date_to[:4]) if self.date_to else None)
 
+    @property
+    def narrowings(self) -> tuple[str, ...]:
+        """The arguments that narrow or order this question, media_type aside: a plan has each under `sent` or `dropped`."""
+        asked = (("publication", self.publication), ("sort", self.sort != "relevance"), ("facets", self.facets),
+                 ("availability", self.availability))
+        return (*self.fields, *self.bound_names, *(name for name, wanted in asked if wanted))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
