@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is said of an archive before it is asked. `after_consent` are the calls it answers once BOOKS_GALLICA_CONTENTS is set."""
+    """What is said of an archive before it is asked. `adapter` is its module here and its class there.
+
+    `after_consent` are the calls it answers once BOOKS_GALLICA_CONTENTS is set.
+    """
 
     key: str
     name: str
+    adapter: str
     answers: tuple[str, ...]
     media_types: tuple[str, ...]
     asked_by_default: bool = True
@@ -34,16 +38,18 @@ class Entry:
 
 
 ENTRIES = (
-    Entry(key="archive", name="the Internet Archive",
+    Entry(key="archive", name="the Internet Archive", adapter="internet_archive.InternetArchive",
           answers=("search_inside", "search_items", "get_item", "read_text", "browse_collections"),
           media_types=("texts", "movies", "audio", "image", "software", "data", "web")),
-    Entry(key="loc", name="the Library of Congress",
+    Entry(key="loc", name="the Library of Congress", adapter="loc.LibraryOfCongress",
           answers=("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections"),
           media_types=("books", "photos", "maps", "audio", "film-and-videos", "manuscripts", "notated-music", "newspapers")),
-    Entry(key="bnf", name="data.bnf.fr", answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
-    Entry(key="openlibrary", name="Open Library", answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
-    Entry(key="gallica", name="Gallica", asked_by_default=False, answers=("search_inside", "search_items", "get_item", "read_text"),
-          after_consent=("search_inside", "read_text"),
+    Entry(key="bnf", name="data.bnf.fr", adapter="bnf.DataBnf", answers=("search_items", "get_item", "search_headings"),
+          media_types=("work",)),
+    Entry(key="openlibrary", name="Open Library", adapter="openlibrary.OpenLibrary",
+          answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
+    Entry(key="gallica", name="Gallica", adapter="gallica.Gallica", asked_by_default=False,
+          answers=("search_inside", "search_items", "get_item", "read_text"), after_consent=("search_inside", "read_text"),
           media_types=("monographie", "periodique", "fascicule", "manuscrit", "image", "carte", "partition", "musique", "objet", "video",
                        "sonore")),
 )
@@ -53,12 +59,15 @@ def __getattr__(name: str) -> Any:
     """ARCHIVES, the adapters in the order of ENTRIES."""
     if name != "ARCHIVES":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .bnf import DataBnf
-    from .gallica import Gallica
-    from .internet_archive import InternetArchive
-    from .loc import LibraryOfCongress
-    from .openlibrary import OpenLibrary
-    return (InternetArchive, LibraryOfCongress, DataBnf, OpenLibrary, Gallica)
+    return tuple(_adapter(entry) for entry in ENTRIES)
+
+
+def _adapter(entry: Entry) -> Any:
+    """The class that an entry names, its module loaded."""
+    from importlib import import_module
+
+    module, _, kind = entry.adapter.rpartition(".")
+    return getattr(import_module(f".{module}", __package__), kind)
 
 
 _HOW_TO_READ = """\

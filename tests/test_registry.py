@@ -34,7 +34,8 @@ def test_the_instructions_name_every_archive_and_stay_short() -> None:
 
 
 def test_the_instructions_say_when_an_archive_waits_to_be_named() -> None:
-    toy = Entry(key="toy", name="the Toy Library", answers=("search_items",), media_types=(), asked_by_default=False)
+    toy = Entry(key="toy", name="the Toy Library", adapter="toy.Toy", answers=("search_items",), media_types=(),
+                asked_by_default=False)
 
     assert instructions(Settings(), (toy,)).endswith("- toy: the Toy Library; search_items; asked only when named in sources.")
     assert instructions(Settings(sources=("toy",)), (toy,)).endswith("- toy: the Toy Library; search_items.")
