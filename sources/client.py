@@ -19,7 +19,7 @@ from .errors import InvalidInput, SourceError
 from .identifiers import read_identifier
 from .opening import Opened, Opener
 from .registry import ARCHIVES
-from .remarks import capital
+from .remarks import capital, under
 from .report import Desk, ReportAnswer
 from .reporting import report_absent, report_asked
 from .settings import VERSION, Settings, read_settings
@@ -202,9 +202,9 @@ class BooksClient:
             else _list_report(archive, opened[archive.key], outcomes[archive.key]) for archive in archives)
         if asked and not pages:
             raise AllFailed(reports)
-        notes = [f"{capital(asked[key].name)}: {note}" for key, page in pages.items() for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
+        notes = [under(asked[key].name, note) for key, page in pages.items() for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
         if not asked:
-            notes.insert(0, "No archive was asked: " + " ".join(f"{capital(a.name)}: {absent[a.key]}" for a in archives))
+            notes.insert(0, "No archive was asked: " + " ".join(under(a.name, absent[a.key] or "") for a in archives))
         empty = [asked[key].name for key, page in pages.items() if not page.records and not page.beyond]
         if empty:
             notes.insert(0, f"{capital(', '.join(empty))} answered with nothing under these words; try fewer words or another spelling.")

@@ -39,12 +39,18 @@ def listed(names: Sequence[str]) -> str:
 
 
 def capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+    """The sentence with a capital, unless it begins with a host's name, which keeps its letters."""
+    return sentence if "." in sentence.partition(" ")[0].rstrip(".,:") else sentence[:1].upper() + sentence[1:]
+
+
+def under(name: str, remark: str) -> str:
+    """A remark under its archive's name, which is not said twice."""
+    return capital(remark if remark.lower().startswith(name.lower()) else f"{name}: {remark}")
 
 
 def _all_absent(harvests: Sequence[Harvest]) -> Iterator[str]:
     if harvests and all(harvest.absent_because for harvest in harvests):
-        yield "No archive was asked: " + " ".join(f"{capital(h.archive.name)}: {h.absent_because}" for h in harvests)
+        yield "No archive was asked: " + " ".join(under(h.archive.name, h.absent_because or "") for h in harvests)
 
 
 def _nothing_found(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], fan_out: bool) -> Iterator[str]:
@@ -54,7 +60,7 @@ def _nothing_found(query: Query, harvests: Sequence[Harvest], rows: Mapping[str,
         if not harvest.answered:
             continue
         for beyond in dict.fromkeys(page.beyond for page in harvest.pages if page.beyond):
-            yield f"{capital(harvest.archive.name)}: {beyond}"
+            yield under(harvest.archive.name, beyond)
         unread = len(harvest.withheld) + sum(page.skipped for page in harvest.pages)
         if not rows.get(harvest.archive.key) and not unread and not any(page.beyond for page in harvest.pages):
             zero.setdefault(_applied(query, harvest), []).append(harvest.archive.name)
@@ -96,7 +102,7 @@ def _own_notes(harvests: Sequence[Harvest]) -> Iterator[str]:
     for harvest in harvests:
         if harvest.absent_because is None:
             for note in dict.fromkeys((*harvest.plan.notes, *(note for page in harvest.pages for note in page.notes))):
-                yield f"{capital(harvest.archive.name)}: {note}"
+                yield under(harvest.archive.name, note)
 
 
 def _openings(count: int) -> Iterator[str]:

@@ -16,6 +16,7 @@ from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageTex
 from sources.errors import Cancelled, InvalidInput
 from sources.fitting import RESULT_LIMIT_BYTES, result_bytes
 from sources.registry import ARCHIVES
+from sources.remarks import under
 from sources.tools import tool_schemas
 from sources.settings import Settings
 
@@ -282,6 +283,17 @@ def test_rows_that_do_not_fit_go_from_the_end_of_each_archive_in_turn() -> None:
     assert len(set(counts.values())) == 1 and counts["a"] < 25
     assert any(f"limit {counts['a']} fits" in note for note in wire["notes"])
     assert [told["count"] for told in wire["per_source"]] == [counts["a"]] * 3
+
+
+@pytest.mark.parametrize(("name", "remark", "told"), [
+    ("the Shelf", "its index is old.", "The Shelf: its index is old."),
+    ("the Shelf", "The Shelf has no dates.", "The Shelf has no dates."),
+    ("data.shelf.org", "data.shelf.org: the list was cut.", "data.shelf.org: the list was cut."),
+    ("data.shelf.org", "the list was cut.", "data.shelf.org: the list was cut."),
+])
+def test_a_remark_stands_under_its_archives_name_once(name: str, remark: str, told: str) -> None:
+    """A host's name keeps its letters at the beginning of a sentence."""
+    assert under(name, remark) == told
 
 
 def test_notes_are_at_most_eight_and_none_is_lost() -> None:

@@ -71,7 +71,7 @@ def test_rule_1_all_absent_is_a_success_that_says_so_first() -> None:
     answer = client(archive("a", catalogue=page())).search_inside("fog")
 
     assert answer.hits == ()
-    assert answer.notes[0] == "No archive was asked: Archive a: Archive a does not answer search_inside."
+    assert answer.notes[0] == "No archive was asked: Archive a does not answer search_inside."
 
 
 def test_rule_1_a_fault_of_one_adapter_loses_no_other_rows() -> None:
