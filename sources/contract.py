@@ -6,8 +6,9 @@ does not say; `""` and `0` are never made to mean it.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol
 from urllib.parse import SplitResult
 
@@ -443,16 +444,28 @@ def to_dict(value: Any) -> Any:
 
     Lone surrogates become U+FFFD, since no UTF-8 can hold them. An empty tuple stays where the class says so in `stated`.
     """
-    if is_dataclass(value) and not isinstance(value, type):
-        stated: frozenset[str] = getattr(value, "stated", frozenset())
-        inner: frozenset[str] = getattr(value, "inner", frozenset())
-        pairs = ((entry.name, getattr(value, entry.name)) for entry in fields(value) if entry.name not in inner)
-        return {name: to_dict(got) for name, got in pairs if name in stated or (got is not None and got != () and got != {})}
-    if isinstance(value, Mapping):
-        return {str(name): to_dict(got) for name, got in value.items()}
+    if isinstance(value, str):
+        return scalar_text(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
     if isinstance(value, (list, tuple)):
         return [to_dict(entry) for entry in value]
-    return scalar_text(value) if isinstance(value, str) else value
+    if isinstance(value, Mapping):
+        return {str(name): to_dict(got) for name, got in value.items()}
+    wire = {}
+    for name, is_stated in _wire_fields(type(value)):
+        got = getattr(value, name)
+        if is_stated or (got is not None and got != () and got != {}):
+            wire[name] = to_dict(got)
+    return wire
+
+
+@functools.cache
+def _wire_fields(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
+    """The fields of a dataclass that go on the wire, and whether their null or emptiness does too."""
+    stated: frozenset[str] = getattr(kind, "stated", frozenset())
+    inner: frozenset[str] = getattr(kind, "inner", frozenset())
+    return tuple((entry.name, entry.name in stated) for entry in fields(kind) if entry.name not in inner)
 
 
 # ---- how it is asked -----------------------------------------------------------------------------------------------

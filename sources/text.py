@@ -11,6 +11,7 @@ _BREAK = re.compile(r"<\s*(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECAS
 _NO_TEXT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _YEAR_FIRST = re.compile(r"\[?(\d{4})(?![\d?u.\-]{0,1}[?u.]|\d)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 ELLIPSIS = "…"
 
 
@@ -70,8 +71,11 @@ def plain(markup: str) -> str:
 
 def fold(text: str) -> str:
     """The text without case and accents, for comparison only; never shown."""
+    if text.isascii():  # most text by far, and then there is nothing to take apart
+        return text.lower()
     decomposed = unicodedata.normalize("NFD", text.casefold())
-    return "".join(mark for mark in decomposed if not unicodedata.combining(mark))
+    marks = list(filter(unicodedata.combining, set(decomposed)))
+    return decomposed.translate(dict.fromkeys(map(ord, marks))) if marks else decomposed
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -87,10 +91,18 @@ def first_match(text: str, wording: str) -> int | None:
     wanted = {fold(word) for word in words(wording)}
     if not wanted:
         return None
-    found: dict[str, int] = {}
+    folded = fold(text)
+    if not all(word in folded for word in wanted):
+        return None
+    start = None
     for match in _WORD.finditer(text):
-        found.setdefault(fold(match.group()), match.start())
-    return min(found[word] for word in wanted) if wanted <= found.keys() else None
+        word = fold(match.group())
+        if word in wanted:
+            start = match.start() if start is None else start
+            wanted.remove(word)
+            if not wanted:
+                return start
+    return None
 
 
 def window(text: str, at: int, max_chars: int) -> str:
@@ -121,4 +133,6 @@ def year_of(date: str | None) -> int | None:
 
 def scalar_text(text: str) -> str:
     """The text with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8; all else as published."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
