@@ -52,6 +52,8 @@ class StubClient:
             raise ZeroDivisionError("a fault of the program at /secret/path.py")
         if order == "slow":
             self._wait(call, float(rest))
+        if order == "hold":
+            threading.Thread(target=threading.Event().wait, args=(60,)).start()
         if order == "noisy":
             print("a library prints")
             os.write(1, b"and writes to descriptor 1\n")

@@ -250,6 +250,16 @@ def test_an_end_in_mid_call_gives_it_a_second() -> None:
     assert (code, seconds < EXIT_LIMIT_S) == (0, True)
 
 
+def test_no_thread_holds_the_process() -> None:
+    """A thread that is no daemon, of a library say, would be waited for by an ordinary exit."""
+    with started() as host:
+        host.call("hold")
+        host.reply()
+        code, seconds, _ = host.end()
+
+    assert (code, seconds < EXIT_LIMIT_S) == (0, True)
+
+
 @posix_only
 def test_a_host_that_went_away_ends_the_server_quietly() -> None:
     """The output breaks while the input stays open, in the middle of a call; nothing is said on stderr."""
@@ -300,14 +310,12 @@ def test_on_a_terminal_one_line_names_the_help() -> None:
 
     ours, theirs = pty.openpty()
     process = subprocess.Popen([sys.executable, str(PROGRAM)], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    line = process.stderr.readline()
-    process.kill()
-    process.communicate()
-    os.close(ours)
     os.close(theirs)
+    os.write(ours, b"\x04")  # end of input, as a person types it
+    _, told = process.communicate(timeout=WAIT_S)
+    os.close(ours)
 
-    assert line == b"mcp-books reads protocol messages from a host on standard input; mcp-books --help lists its commands.\n"
+    assert told == b"mcp-books reads protocol messages from a host on standard input; mcp-books --help lists its commands.\n"
 
 
 # ---- the start ----------------------------------------------------------------------------------------------------------------
