@@ -53,7 +53,7 @@ class StubClient:
         if order == "slow":
             self._wait(call, float(rest))
         if order == "hold":
-            threading.Thread(target=threading.Event().wait, args=(60,)).start()
+            threading.Thread(target=threading.Event().wait, args=(60,), daemon=False).start()
         if order == "noisy":
             print("a library prints")
             os.write(1, b"and writes to descriptor 1\n")
