@@ -383,7 +383,8 @@ def _passages(payload: Told) -> Lines:
 def _turning(payload: Told) -> Lines:
     turns = [f"{word} page is {payload[key]}" for key, word in (("previous_page", "the previous"), ("next_page", "the next"))
              if payload.get(key) is not None]
-    record = [f"the record is {_said(payload['item_identifier'])}"] if payload.get("item_identifier") else []
+    held_by = payload.get("item_identifier")
+    record = [f"the record is {_said(held_by)}"] if held_by and held_by != payload["identifier"] else []
     return [f"Page: {'; '.join(turns + record)}."] if turns or record else []
 
 
@@ -413,11 +414,13 @@ def _authority(heading: Told, reports: Sequence[Told]) -> Lines:
 
 def _browse_collections(payload: Told) -> Lines:
     found, reports = payload["collections"], payload.get("per_source", ())
+    names = {report["source"]: report["name"] for report in reports}
     lines = [f"Collections: {len(found)} found; a slug is what the argument collection takes."] + not_answered(reports)
     for number, entry in enumerate(found, 1):
         size = _count(entry["item_count"], "item") if entry.get("item_count") is not None else None
         prose = [inert(entry["description"], limit=SUMMARY_CHARS)] if entry.get("description") else []
-        lines += _numbered(number, [_title(entry), _joined(entry["slug"], entry["source"], size, entry["source_url"]), *prose])
+        placed = _joined(entry["slug"], names.get(entry["source"], entry["source"]), size, entry["source_url"])
+        lines += _numbered(number, [_title(entry), placed, *prose])
     return lines + notes(payload) + _answered(reports) + _more({"page": payload.get("page", 1)}, reports) + _credit(reports)
 
 
@@ -471,7 +474,7 @@ def _list(label: str, item: Told, key: str, told: Callable[[Told], str], after: 
 
 
 def _facts(told: Told, rows: Sequence[tuple[str, tuple[str, ...]]]) -> Lines:
-    return [f"{label}: {', '.join(values)}." for label, keys in rows if (values := _named(told, *keys))]
+    return [f"{label}: {', '.join(values).rstrip('.')}." for label, keys in rows if (values := _named(told, *keys))]
 
 
 def _named(told: Told, *keys: str) -> list[str]:

@@ -27,6 +27,7 @@ LOC = {
     "queries": [{"query": "wet fog", "derivation": "as asked", "ran": True, "error": "rate_limited"}],
     "error": {"code": "rate_limited", "message": "The Library asked for a pause.", "hint": "Wait.", "retry_after_s": 3600},
 }
+BARE = {"source": "archive", "name": "the Internet Archive", "status": "answered", "count": 0}
 BNF = {"source": "bnf", "name": "data.bnf.fr", "status": "absent", "absent_because": "It holds no page text."}
 PASSAGE = {
     "identifier": "archive:harbour", "source": "archive", "source_name": "the Internet Archive", "title": "Harbour tales", "creator": "Ada Quay",
@@ -76,7 +77,7 @@ ITEM = {
         "pages": [{"page_number": 1, "page_number_is": "leaf", "printed_page": "iv", "source_url": "https://archive.example/1",
                    "image_url": "https://archive.example/1.jpg", "text_held": True}],
         "citation": {"plain": "Quay, A. Harbour tales.", "bibtex": "@book{q,\n}", "ris": "TY  - BOOK\nER  -", "csl_json": {"type": "book"}},
-        "language": ["eng"], "publisher": "Quay & Co", "place": "Brest", "call_number": "Q 1", "extent": "12 leaves",
+        "language": ["eng"], "publisher": "Quay & Co", "place": "Brest", "call_number": "Q 1", "extent": "12 leaves.",
         "standard_numbers": {"isbn": ["1", "2"]},
     },
     "id_read_as": "The slug was read as the Internet Archive's.", "sections_returned": ["description"], "sections_omitted": ["pages"],
@@ -106,7 +107,8 @@ HEADINGS = {
 COLLECTIONS = {
     "collections": [{"slug": "loc:quays", "title": "Quays", "description": "Old quays.", "item_count": 12, "source": "loc",
                      "source_url": "https://loc.example/quays"}, {"slug": "archive:fog", "title": None, "source": "archive", "source_url": "https://a.example/"}],
-    "per_source": [{"source": "loc", "name": "the Library of Congress", "status": "answered", "count": 2, "more": True}], "notes": [],
+    "per_source": [{"source": "loc", "name": "the Library of Congress", "status": "answered", "count": 2, "more": True}, BARE],
+    "notes": [],
 }
 REPORT = {
     "report_id": "ab12", "step": "complete", "next_step": "Nothing is due.", "notes": ["Unread sources."],
@@ -220,6 +222,12 @@ def test_four_reasons_for_no_text_are_four_sentences(state, told):
     assert "> " not in shown
 
 
+def test_a_page_that_is_named_like_its_record_does_not_name_it_twice():
+    shown = render("read_text", {**TEXT, "item_identifier": TEXT["identifier"]})
+
+    assert "Page: the previous page is 2; the next page is 4." in shown.split("\n")
+
+
 def test_passages_carry_their_page_address_and_count():
     shown = render("read_text", PASSAGES).split("\n")
 
@@ -240,9 +248,10 @@ def test_headings_say_which_argument_takes_them():
 def test_collections_show_the_slug_to_use():
     assert render("browse_collections", COLLECTIONS).split("\n") == [
         "Collections: 2 found; a slug is what the argument collection takes.",
-        "1. Quays", "   loc:quays · loc · 12 items · https://loc.example/quays", "   Old quays.",
-        "2. (no title stated)", "   archive:fog · archive · https://a.example/",
-        "Answered: the Library of Congress, 2 rows.", "More: the Library of Congress: ask again with page 2.",
+        "1. Quays", "   loc:quays · the Library of Congress · 12 items · https://loc.example/quays", "   Old quays.",
+        "2. (no title stated)", "   archive:fog · the Internet Archive · https://a.example/",
+        "Answered: the Library of Congress, 2 rows.", "Answered: the Internet Archive, 0 rows.",
+        "More: the Library of Congress: ask again with page 2.",
     ]
 
 
