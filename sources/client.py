@@ -225,7 +225,7 @@ class BooksClient:
         sections = tuple(section for section in SECTIONS if section in given["sections"])
         reference, opened = self._open_reference(given["identifier"], "get_item", call)
         wanted = ItemQuery(sections=sections, list_offset=given["list_offset"], list_limit=given["list_limit"])
-        read = _as_reading(lambda: opened.archive.read_record(reference, wanted))
+        read = _as_reading(lambda: opened.ask(lambda archive: archive.read_record(reference, wanted)))
         archive = type(opened.archive)
         item = replace(read.item, source=reference.source, source_name=archive.name, attribution=opened.attribution())
         return _fitted_item(item, read.list_total, given, sections, ItemAnswer(
@@ -245,11 +245,11 @@ class BooksClient:
                                hint="Give page to read one page, or match to search inside the record.")
         notes = (capital(reference.read_as) + ".",) if reference.read_as else ()
         if page is None:
-            found = _as_reading(lambda: opened.archive.search_record(reference, match or "", given["max_passages"]))
+            found = _as_reading(lambda: opened.ask(lambda archive: archive.search_record(reference, match or "", given["max_passages"])))
             answer = replace(_described(found.page, reference, opened), passages=found.passages, match_count=found.match_count,
                              notes=(*notes, *found.page.notes, *found.notes, *opened.replay_note()))
             return _fitted_passages(answer)
-        read = _as_reading(lambda: opened.archive.read_page(reference, page))
+        read = _as_reading(lambda: opened.ask(lambda archive: archive.read_page(reference, page)))
         answer = replace(_described(read, reference, opened), notes=(*notes, *read.notes, *opened.replay_note()))
         return _fitted_passages(_passages_of(answer, read, match, given)) if match is not None else _fitted_text(answer, read, given)
 
@@ -271,7 +271,7 @@ def _query(given: Mapping[str, Any]) -> Query:
 
 
 def _job(work: Callable[[Archive], Page], opened: Opened) -> Callable[[], Page]:
-    return lambda: work(opened.archive)
+    return lambda: opened.ask(work)
 
 
 def _rows(pages: Mapping[str, Page]) -> list[Any]:

@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from .contract import Archive, Call
+from .errors import Cancelled, SourceError, UnreadableAnswer
 from .settings import Settings
 from .transport import ArchiveAsker, Transport
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +25,15 @@ class Opened:
     def sent(self) -> int:
         """A number that grows whenever something was asked, of the archive or of the cache."""
         return len(self.asker.replies) + self.asker.requests_sent
+
+    def ask(self, work: Callable[[Archive], T]) -> T:
+        """What the archive answers. An answer that came and could not be read is not kept for whoever asks next."""
+        try:
+            return work(self.archive)
+        except Exception as error:
+            if isinstance(error, UnreadableAnswer) or not isinstance(error, (SourceError, Cancelled)):
+                self.asker.forget()
+            raise
 
     def others_waiting(self) -> bool:
         return not self.stand_in and self.asker.others_waiting()

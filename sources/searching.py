@@ -155,7 +155,7 @@ def _gather(kind: Kind, harvest: Harvest, query: Query, chosen: Sequence[Wording
             continue
         sent_before = opened.sent()
         try:
-            page = kind.search(opened.archive, replace(query, words=wording.text))
+            page = opened.ask(_search(kind, replace(query, words=wording.text)))
         except SourceError as error:
             ran = opened.stand_in or opened.sent() != sent_before
             harvest.queries.append(Asked(query=wording.text, derivation=wording.derivation, ran=ran, error=error.code))
@@ -163,6 +163,10 @@ def _gather(kind: Kind, harvest: Harvest, query: Query, chosen: Sequence[Wording
             continue
         added = _add(kind, harvest, page, query, wording)
         harvest.queries.append(Asked(query=wording.text, derivation=wording.derivation, ran=True, count=len(page.records), added=added))
+
+
+def _search(kind: Kind, query: Query) -> Callable[[Archive], Page]:
+    return lambda archive: kind.search(archive, query)
 
 
 def _withheld(harvest: Harvest, query: Query, opened: Opened, *, spent: float) -> str | None:

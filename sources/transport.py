@@ -178,13 +178,15 @@ class Transport:
         return {"lanes": lanes, "cached_entries": len(self._cache), "replaying": self._shelf is not None,
                 "gateway": self.settings.gateway is not None}
 
+    def forget(self, question: Question) -> None:
+        """Let the next one who asks this be answered by the archive."""
+        self._cache.drop(question)
+
     # ---- a question, from one caller ----
 
-    def ask(self, archive: type[Archive], call: Call, url: str, params: Params, form: Mapping[str, str] | None,
-            headers: Mapping[str, str] | None, reading: _Reading) -> tuple[Reply, int]:
+    def ask(self, archive: type[Archive], call: Call, question: Question, reading: _Reading) -> tuple[Reply, int]:
         """The reply to one question, and how many requests it cost this caller. Raises SourceError or Cancelled."""
         call.check()
-        question = self._question(archive, url, params, form, headers)
         if self._shelf is not None:
             return self._from_shelf(self._shelf, archive, question, reading), 0
         kept = self._cache.get(question)
@@ -197,8 +199,8 @@ class Transport:
             call.tell(f"Waiting about {delay_s:.0f} s for {archive.name}, whose requests are spaced.")
         return self._wait(call, question, archive, reading)
 
-    def _question(self, archive: type[Archive], url: str, params: Params, form: Mapping[str, str] | None,
-                  headers: Mapping[str, str] | None) -> Question:
+    def question(self, archive: type[Archive], url: str, params: Params, form: Mapping[str, str] | None,
+                 headers: Mapping[str, str] | None) -> Question:
         """The question that these arguments make. Raises InvalidInput."""
         pairs = list(params.items()) if isinstance(params, Mapping) else list(params)
         try:
@@ -548,6 +550,7 @@ class ArchiveAsker:
         self.replayed = transport.settings.replay_dir is not None
         self._transport = transport
         self._archive = archive
+        self._questions: list[Question] = []  # those answered
 
     @property
     def cached(self) -> bool:
@@ -575,10 +578,17 @@ class ArchiveAsker:
 
     def _ask(self, url: str, params: Params, reading: _Reading, *, form: Mapping[str, str] | None = None,
              headers: Mapping[str, str] | None = None) -> Reply:
-        reply, sent = self._transport.ask(self._archive, self.call, url, params, form, headers, reading)
+        question = self._transport.question(self._archive, url, params, form, headers)
+        reply, sent = self._transport.ask(self._archive, self.call, question, reading)
+        self._questions.append(question)
         self.requests_sent += sent
         self.replies.append(replace(reply, value=None))
         return reply
+
+    def forget(self) -> None:
+        """Keep none of the answers used so far: one of them could not be read after all, and asking again must ask the archive."""
+        for question in self._questions:
+            self._transport.forget(question)
 
     def others_waiting(self) -> bool:
         return any(self._transport.gate(lane).waits_for_others(self.call) for lane in self._archive.lanes)
@@ -623,6 +633,11 @@ class _Cache:
             self._bytes += len(received.body)
             while len(self._kept) > self._entries_max or self._bytes > CACHE_LIMIT_BYTES:
                 self._drop(next(iter(self._kept)))
+
+    def drop(self, question: Question) -> None:
+        with self._lock:
+            if question in self._kept:
+                self._drop(question)
 
     def _drop(self, question: Question) -> None:
         _, received = self._kept.pop(question)
