@@ -178,6 +178,7 @@ class Books:
         from sources.client import BooksClient
         with self._lock:
             if self._client is None:
+                set_up_logging(self.settings)
                 self._client = BooksClient(settings=self.settings)
             return self._client
 
@@ -500,11 +501,9 @@ def _lifetime(request: Request, ttl_ms: int = LIST_LIFETIME_MS, scope: str = "pu
 
 def _tool(name: str, tool: Mapping[str, Any], revision: str) -> dict[str, Any]:
     listed = {"name": name, "description": tool["description"], "inputSchema": tool["inputSchema"]}
-    if revision >= ANNOTATIONS_SINCE:
-        listed["annotations"] = {"title": tool["title"], **HINTS}
     if revision >= TITLES_SINCE:
-        listed |= {"title": tool["title"], "outputSchema": tool["outputSchema"]}
-    return listed
+        return {**listed, "title": tool["title"], "annotations": HINTS, "outputSchema": tool["outputSchema"]}
+    return {**listed, "annotations": {"title": tool["title"], **HINTS}} if revision >= ANNOTATIONS_SINCE else listed
 
 
 def _titled(entry: Mapping[str, Any], request: Request) -> dict[str, Any]:
@@ -791,6 +790,13 @@ def log_traceback(settings: Settings) -> None:
     if settings.log_level != "silent":
         import traceback
         traceback.print_exc()
+
+
+def set_up_logging(settings: Settings) -> None:
+    """What `sources` and the libraries under it log goes to standard error, from the level that was set."""
+    import logging
+    silent = logging.CRITICAL + 1
+    logging.basicConfig(stream=sys.stderr, level=getattr(logging, settings.log_level.upper(), silent), format=f"{NAME}: %(message)s")
 
 
 def claim_stdout() -> int:

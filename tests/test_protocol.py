@@ -203,6 +203,16 @@ def test_the_tool_list_grows_with_the_revisions() -> None:
     assert all(tool["annotations"]["readOnlyHint"] is True for tool in listed[H4])
 
 
+@pytest.mark.parametrize("revision", SUPPORTED)
+def test_the_tool_list_stays_small(revision: str) -> None:
+    """The whole message at most 20,000 bytes; what a model reads of it, names, descriptions and input schemas, at most 10,000."""
+    reply = ask("tools/list", {}, revision)
+
+    read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in reply["result"]["tools"]]
+    assert len(encode(reply)) <= 20_000
+    assert len(encode(read)) <= 10_000
+
+
 def test_structured_content_comes_only_where_the_revision_has_it() -> None:
     held = {revision: "structuredContent" in ask("tools/call", QUESTION, revision)["result"] for revision in SUPPORTED}
 
