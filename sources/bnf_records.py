@@ -7,6 +7,7 @@ Sources: data.bnf.fr, "Web sémantique et modèle de données"; answers recorded
 """
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from . import arks
 from .contract import Contributor, Copy, Edition, Heading, Item, Record, Related, Rights
-from .text import fold, integer, joined, mapping, strings
+from .text import first, fold, integer, joined, mapping, strings
 
 KEY = "bnf"
 PREFIXES = {
@@ -147,12 +148,13 @@ class Answer:
 
 def read_term(cell: Any, name: str | None = None) -> Term | None:
     """One cell of an answer; None when it holds no text. Types are uri, literal, bnode and the older typed-literal."""
-    block = mapping(cell)
-    value = next(iter(strings(block.get("value"))), None)
-    language = next(iter(strings(block.get("xml:lang"))), None)
-    return None if value is None else Term(value=value, is_address=block.get("type") == "uri", language=language, name=name)
+    if not isinstance(cell, dict):
+        return None
+    value = first(cell.get("value"))
+    return None if value is None else Term(value=value, is_address=cell.get("type") == "uri", language=first(cell.get("xml:lang")), name=name)
 
 
+@functools.lru_cache(maxsize=256)  # the same dozen properties on every row
 def short(address: str) -> str:
     """An address as prefix:name where PREFIXES knows it, the longest prefix winning; else as it stands."""
     prefix = max((entry for entry in PREFIXES.items() if address.startswith(entry[1])), key=lambda entry: len(entry[1]), default=None)

@@ -6,6 +6,7 @@ fits, where `next_offset` resumes. Whatever was cut is said, with the value that
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -32,14 +33,24 @@ def fits(tool: str, answer: Answer) -> bool:
 
 
 def fit_search(tool: str, answer: A) -> A:
-    """A list answer inside the limit. Rows are counted off evenly: the answer keeps at most so many of each archive."""
-    shortest: Any = answer
-    if isinstance(answer, InsideAnswer) and not fits(tool, answer):
-        for shortest in _shorter_excerpts(answer):
-            if fits(tool, shortest):
+    """A list answer inside the limit. Rows are counted off evenly: the answer keeps at most so many of each archive.
+
+    Rendering a long answer costs more than all else in a call, so what fits is reckoned first and only then tried.
+    """
+    size = result_bytes(tool, answer.to_dict())
+    shorter: Any = answer
+    if isinstance(answer, InsideAnswer) and size > RESULT_LIMIT_BYTES:
+        whole = size - _excerpt_bytes(answer)
+        for shorter in _shorter_excerpts(answer):
+            if whole + _excerpt_bytes(shorter) <= RESULT_LIMIT_BYTES:
                 break
-    kept: A = shortest if fits(tool, shortest) else _fewer_rows(tool, shortest)
+        size = result_bytes(tool, shorter.to_dict())
+    kept: A = shorter if size <= RESULT_LIMIT_BYTES else _fewer_rows(tool, shorter, size)
     return kept
+
+
+def _excerpt_bytes(answer: InsideAnswer) -> int:
+    return sum(len(text.encode("utf-8", "replace")) for hit in answer.hits for text in hit.excerpts)
 
 
 def _shorter_excerpts(answer: InsideAnswer) -> Iterator[InsideAnswer]:
@@ -53,30 +64,44 @@ def _shorter_excerpts(answer: InsideAnswer) -> Iterator[InsideAnswer]:
 
 
 def _shortened(excerpt: str, wording: str, chars: int) -> str:
+    if len(excerpt) <= chars:
+        return excerpt
     wanted = {fold(word) for word in words(wording)}
     at = next((excerpt.find(word) for word in words(excerpt) if fold(word) in wanted), 0)
     return window(excerpt, max(at, 0), chars)
 
 
-def _fewer_rows(tool: str, answer: Any) -> Any:
-    """The largest number of rows an archive that fits, found by halving."""
+def _fewer_rows(tool: str, answer: Any, size: int) -> Any:
+    """As many rows an archive as fit, reckoned from each row's bytes in the structured content and an even share of the text."""
     rows_name = {InsideAnswer: "hits", ItemsAnswer: "items", HeadingsAnswer: "headings", CollectionsAnswer: "collections"}[type(answer)]
-    rows = getattr(answer, rows_name)
-    low, high = 0, max((sum(row.source == report.source for row in rows) for report in answer.per_source), default=0)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(tool, _cut_rows(answer, rows_name, middle)) else (low, middle - 1)
-    return _cut_rows(answer, rows_name, low)
+    payload = answer.to_dict()
+    rows = payload[rows_name]
+    row_bytes = [len(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")) for row in rows]
+    bare = result_bytes(tool, {**payload, rows_name: []})
+    text_share = (size - bare - sum(row_bytes)) / max(1, len(rows))
+    places = _places(getattr(answer, rows_name))
+    limit = max(places, default=0)
+    while limit and bare + sum(row_bytes[n] + text_share for n, place in enumerate(places) if place <= limit) > RESULT_LIMIT_BYTES:
+        limit -= 1
+    while limit and not fits(tool, _cut_rows(answer, rows_name, limit)):
+        limit -= 1
+    return _cut_rows(answer, rows_name, limit)
+
+
+def _places(rows: Sequence[Any]) -> list[int]:
+    """Which of its archive's rows each row is, from 1."""
+    seen: Counter[str] = Counter()
+    places = []
+    for row in rows:
+        seen[row.source] += 1
+        places.append(seen[row.source])
+    return places
 
 
 def _cut_rows(answer: Any, rows_name: str, limit: int) -> Any:
     rows = getattr(answer, rows_name)
-    seen: dict[str, int] = {}
-    kept = []
-    for row in rows:
-        seen[row.source] = seen.get(row.source, 0) + 1
-        if seen[row.source] <= limit:
-            kept.append(row)
+    seen = Counter(row.source for row in rows)
+    kept = [row for row, place in zip(rows, _places(rows), strict=True) if place <= limit]
     note = (f"The answer was too long: {len(rows) - len(kept)} rows were left out, the last of each archive; limit {limit} fits, "
             "and page goes on from there.")
     changes: dict[str, Any] = {rows_name: tuple(kept), "notes": _with_note(answer.notes, note),
