@@ -1,0 +1,356 @@
+"""`mcp-books check`: what this installation is, which settings are in force, and which archives answer from here.
+
+ROUTES is the one table of live questions: the command asks the first of each archive, or all with --all, and the live tests run
+the same. Each is a question that the archive is known to answer with something.
+"""
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import platform
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from .calls import Call
+from .contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query, Reply
+from .errors import SourceError
+from .registry import ENTRIES
+from .settings import PROJECT_URL, VERSION, Settings, read_settings
+from .tools import TOOLS
+from .wheels import NEEDED, Machine, lacking
+
+if TYPE_CHECKING:
+    from .transport import Transport
+
+ANSWERED, FAILED, BAD_INPUT = 0, 1, 2
+NAME_COLUMNS = 46  # the archive and the longest route's name
+
+_MEANS = {  # by error code: what a refusal means for somebody who sets this up; the error itself says what happened
+    "rate_limited": "It can be reached, and wants no more requests from this address for now.",
+    "network_error": "No answer came through: a network, a proxy, a certificate, or the site's protection stands between.",
+    "timeout": "It took too long. The Library's newspapers often do; for another archive look at the network.",
+    "parse_failure": "Something else came than the archive sends: a portal's or proxy's page, or it has changed how it answers.",
+    "invalid_input": "It refuses the question of this check, which it used to answer: it may have changed.",
+    "not_found": "It answers, and no longer holds the record that this check reads.",
+}
+
+
+# ---- what is asked ---------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One question to one archive; `call` is what an archive may be absent from (contract.CALLS)."""
+
+    archive: str
+    call: str
+    name: str
+    ask: Callable[[Any], Any]
+
+
+def _record(local: str, *sections: str) -> Callable[[Archive], ItemPage]:
+    wanted = ItemQuery(sections=sections or ("description",), list_limit=5)
+    return lambda archive: archive.read_record(archive.read_identifier(local), wanted)
+
+
+def _page(local: str, page: int) -> Callable[[Archive], PageText]:
+    return lambda archive: archive.read_page(archive.read_identifier(local), page)
+
+
+def _passages(local: str, words: str) -> Callable[[Archive], Passages]:
+    return lambda archive: archive.search_record(archive.read_identifier(local), words, 3)
+
+
+def _catalogue(words: str, **narrowing: Any) -> Callable[[Archive], Page]:
+    return lambda archive: archive.search_catalogue(Query(words=words, rows=1, **narrowing))
+
+
+def _headings(words: str, kind: str = "subject") -> Callable[[Archive], Page]:
+    return lambda archive: archive.search_headings(words, kind, 5)
+
+
+def _inside(archive: Archive) -> Page:
+    return archive.search_text(Query(words="whale", rows=1))
+
+
+def _collections(archive: Archive) -> Page:
+    return archive.browse_collections(None, 5, 1)
+
+
+# The first of each archive is the lightest. A record that is read stands before its pages, whose route needs it.
+ROUTES = (
+    Route(archive="archive", call="search_items", name="catalogue", ask=_catalogue("whale")),
+    Route(archive="archive", call="search_items", name="catalogue with counts", ask=_catalogue("whale", facets=True)),
+    Route(archive="archive", call="search_inside", name="text of documents", ask=_inside),
+    Route(archive="archive", call="get_item", name="record", ask=_record("journalofexpedit00ford")),
+    Route(archive="archive", call="read_text", name="text of a leaf", ask=_page("journalofexpedit00ford", 20)),
+    Route(archive="archive", call="read_text", name="passages of a record",
+          ask=_passages("journalofexpedit00ford", "Brunswick")),
+    Route(archive="archive", call="browse_collections", name="collections", ask=_collections),
+    Route(archive="loc", call="search_items", name="catalogue of books", ask=_catalogue("whale", media_type="books")),
+    Route(archive="loc", call="search_inside", name="newspaper pages (often half a minute)", ask=_inside),
+    Route(archive="loc", call="get_item", name="record", ask=_record("73691632")),
+    Route(archive="loc", call="read_text", name="text of a page", ask=_page("sn83030214/1900-01-01/ed-1", 3)),
+    Route(archive="loc", call="search_headings", name="subject headings", ask=_headings("whales")),
+    Route(archive="loc", call="browse_collections", name="collections", ask=_collections),
+    Route(archive="bnf", call="search_items", name="titles of works", ask=_catalogue("baleine")),
+    Route(archive="bnf", call="get_item", name="record", ask=_record("cb120083695")),
+    Route(archive="bnf", call="search_headings", name="subject headings", ask=_headings("baleines")),
+    Route(archive="openlibrary", call="search_items", name="works", ask=_catalogue("whale")),
+    Route(archive="openlibrary", call="get_item", name="author", ask=_record("OL23919A")),
+    Route(archive="openlibrary", call="get_item", name="work and its editions", ask=_record("OL15832982W", "editions")),
+    Route(archive="openlibrary", call="get_item", name="edition by its ISBN", ask=_record("isbn/9780140328721")),
+    Route(archive="openlibrary", call="search_headings", name="subjects", ask=_headings("whales")),
+    Route(archive="openlibrary", call="search_headings", name="persons", ask=_headings("melville", "person")),
+    Route(archive="gallica", call="search_items", name="catalogue", ask=_catalogue("baleine")),
+    Route(archive="gallica", call="get_item", name="record and views", ask=_record("bpt6k5738219s", "pages")),
+    Route(archive="gallica", call="search_inside", name="text of documents", ask=_inside),
+    Route(archive="gallica", call="read_text", name="text of a view", ask=_page("bpt6k5738219s", 10)),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one route gave: `error` None and `brought` what came; `statuses` of its answers; `seconds` with every pause owed."""
+
+    seconds: float
+    statuses: tuple[int, ...] = ()
+    brought: str = ""
+    empty: bool = False
+    error: SourceError | None = None
+    absent_because: str | None = None
+
+
+def probe(route: Route, transport: Transport, budget_s: float) -> Outcome:
+    """Ask one route. Nothing is sent where the archive is absent from the call by the settings (Gallica's contents)."""
+    from .asking import ask_each
+
+    archive = next(kind for kind in _archives() if kind.key == route.archive)
+    absence = archive.absence(route.call, transport.settings)
+    if absence is not None:
+        return Outcome(seconds=0.0, absent_because=absence)
+    call = Call(budget_s, clock=transport.clock)
+    asker = transport.for_call(call, archive.key)
+    begun = transport.clock.monotonic()
+    result = ask_each({archive.key: lambda: route.ask(archive(asker))}, {archive.key: archive.name}, call)[archive.key]
+    seconds = transport.clock.monotonic() - begun
+    statuses = _statuses(asker.replies)
+    if isinstance(result, SourceError):
+        return Outcome(seconds=seconds, statuses=(*statuses, result.status) if result.status else statuses, error=result)
+    brought, empty = _brought(result)
+    return Outcome(seconds=seconds, statuses=statuses, brought=brought, empty=empty)
+
+
+def _archives() -> tuple[type[Archive], ...]:
+    from .registry import ARCHIVES
+
+    return ARCHIVES
+
+
+def _statuses(replies: Sequence[Reply]) -> tuple[int, ...]:
+    return tuple(reply.status for reply in replies if not reply.cached)
+
+
+def _brought(result: Page | ItemPage | PageText | Passages) -> tuple[str, bool]:
+    """What came, in a few words, and whether that was nothing."""
+    if isinstance(result, Page):
+        total = f" of {result.total:,}" if result.total is not None else ""
+        return f"{len(result.records)} row{'' if len(result.records) == 1 else 's'}{total}", not result.records
+    if isinstance(result, ItemPage):
+        listed = f", {result.list_total} entries" if result.list_total is not None else ""
+        return f"a record{listed}", result.item.title is None
+    if isinstance(result, PageText):
+        return f"{len(result.text or '')} characters", not result.text
+    return f"{len(result.passages)} passages", not result.passages
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------
+
+def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, stderr: TextIO, version: str = "") -> int:
+    """Tell what is in force, then ask. Exit status: 0 every route asked answered, 1 not, 2 bad input."""
+    try:
+        given = _parser().parse_args(list(argv))
+    except SystemExit as end:  # argparse has printed its help or its objection
+        return int(end.code or ANSWERED)
+    warnings: list[str] = []
+    known = tuple(entry.key for entry in ENTRIES)
+    settings = read_settings(environ, warn=warnings.append, known_sources=known, known_tools=TOOLS)
+    _tell(stdout, f"mcp-books {version or VERSION}", _interpreter())
+    if given.wheels is not None:
+        return _check_wheels(given.wheels, stdout, stderr)
+    libraries, whole = _libraries()
+    _tell(stdout, libraries, "", "Settings", *_settings(settings, warnings), "", *_surroundings(settings, environ), "")
+    if not whole:
+        _tell(stdout, "No archive was asked: install what is missing first.")
+        return FAILED
+    return _ask(_chosen(given.archives, settings, every=given.all), settings, version or VERSION, stdout)
+
+
+def _parser() -> argparse.ArgumentParser:
+    keys = [entry.key for entry in ENTRIES]
+    parser = argparse.ArgumentParser(
+        prog="mcp-books check", allow_abbrev=False, description="Tell what is in force here, then ask each archive one question. "
+        "Gallica is asked only when it is named here or in BOOKS_SOURCES.")
+    parser.add_argument("archives", nargs="*", metavar="ARCHIVE", type=_one_of(keys), help="ask these alone: " + ", ".join(keys))
+    parser.add_argument("--all", action="store_true", help="ask every route of an archive; takes some minutes")
+    parser.add_argument("--wheels", type=Path, metavar="FOLDER",
+                        help="tell which wheels the folder lacks for this interpreter, and ask nobody")
+    return parser
+
+
+def _one_of(names: Sequence[str]) -> Callable[[str], str]:
+    def archive(text: str) -> str:  # its name stands in argparse's objection
+        if text not in names:
+            raise ValueError(text)
+        return text
+    return archive
+
+
+def _chosen(named: Sequence[str], settings: Settings, *, every: bool) -> list[Route]:
+    keys = named or settings.sources or [entry.key for entry in ENTRIES if entry.asked_by_default]
+    routes = [route for route in ROUTES if route.archive in keys]
+    first = {route.archive: route for route in reversed(routes)}
+    return routes if every else [route for route in routes if route is first[route.archive]]
+
+
+def _ask(routes: Sequence[Route], settings: Settings, version: str, out: TextIO) -> int:
+    from .shell import budget_s
+    from .transport import Transport
+
+    budget = budget_s(settings)
+    transport = Transport(replace(settings, max_retries=0), _archives(), identity=f"mcp-books/{version}")
+    _tell(out, "Archives (the seconds include the pause each archive is owed; nothing is asked twice)")
+    try:
+        answered = [tell_route(route, transport, budget, out) for route in routes]
+        return ANSWERED if all(answered) else FAILED
+    finally:
+        transport.close()
+
+
+def tell_route(route: Route, transport: Transport, budget_s: float, out: TextIO) -> bool:
+    """Ask one route and print what it gave, its name before the wait; whether it answered, or was rightly not asked."""
+    print(f"  {route.archive:<12}{route.name:<{NAME_COLUMNS - 14}}", end=" ", file=out, flush=True)
+    outcome = probe(route, transport, budget_s)
+    if outcome.absent_because is not None:
+        _tell(out, f"not asked. {outcome.absent_because}")
+        return True
+    came = f"{outcome.seconds:5.1f} s  {'+'.join(map(str, outcome.statuses)) or '-'}"
+    error = outcome.error
+    if error is None:
+        _tell(out, f"{came}  answered: {outcome.brought}" + (", less than this question usually brings" if outcome.empty else ""))
+        return True
+    wait = f" Ask again in {error.retry_after_s:.0f} s." if error.retry_after_s else ""
+    _tell(out, f"{came}  {error.code}", f"    {error.message} {error.hint}{wait}", f"    {_MEANS[error.code]}")
+    return False
+
+
+def _tell(out: TextIO, *lines: str) -> None:
+    for line in lines:
+        print(line, file=out, flush=True)
+
+
+# ---- what is here ----------------------------------------------------------------------------------------------------
+
+def _interpreter() -> str:
+    running = f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
+    return f"{running}, {sys.executable or 'path unknown'}"
+
+
+def _libraries() -> tuple[str, bool]:
+    """The three dependencies with their versions, and whether all are there."""
+    told, whole = [], True
+    for needed in NEEDED:
+        if needed.wanted_by is None:
+            try:
+                told.append(f"{needed.name} {importlib.metadata.version(needed.name)}")
+            except importlib.metadata.PackageNotFoundError:
+                told.append(f"{needed.name} MISSING ({needed.bounds()})")
+                whole = False
+    return "Libraries: " + ", ".join(told), whole
+
+
+def _settings(settings: Settings, warnings: Sequence[str]) -> Iterator[str]:
+    """Every setting as it is in force, and whether the environment or the default says so."""
+    for entry in fields(settings):
+        if entry.name != "origin":
+            came_from = "environment" if entry.name in settings.origin else "default"
+            yield f"  BOOKS_{entry.name.upper():<20} {_shown(entry.name, getattr(settings, entry.name))}  ({came_from})"
+    for line in warnings:
+        yield f"  unreadable: {line}"
+
+
+def _shown(name: str, value: Any) -> str:
+    if name == "gallica_contents":
+        return "accept" if value else "not given"
+    if name == "call_budget_ms":
+        return f"{value} (of a host's call; a command has twice BOOKS_TIMEOUT_MS unless this is set)"
+    if value is None:
+        return "off" if name == "state_dir" else "not set"
+    return ",".join(value) if isinstance(value, tuple) else _masked(str(value))
+
+
+def _surroundings(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    """Contact, proxy, certificates, state folder, and what stands between this program and the archives."""
+    agent = settings.user_agent or ""
+    reachable = re.search(r"\S@\S|https?://\S", agent)
+    if reachable:
+        yield f"Contact: {agent}"
+    else:
+        yield ("Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
+               f"until then archives see {PROJECT_URL} alone.")
+    yield from _ways_out(settings, environ)
+    yield f"State folder: {_state(settings.state_dir)}"
+    if settings.replay_dir is not None:
+        yield "Replay: BOOKS_REPLAY_DIR is set, so kept answers stand below; they say nothing of the archives now."
+
+
+def _ways_out(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    """Proxies as `requests` finds them, the lower-case name first, then the system's own; certificates in its order."""
+    from urllib.request import getproxies
+
+    if settings.gateway is not None:
+        yield f"Gateway: {_masked(settings.gateway)}; every request goes there, and no proxy is used."
+    proxies = {kind: address for kind, address in getproxies().items() if kind in ("https", "http", "all")}
+    yield "Proxy: " + ("; ".join(f"{kind} {_masked(address)}" for kind, address in sorted(proxies.items())) or "none")
+    around = environ.get("no_proxy") or environ.get("NO_PROXY")
+    if around:
+        yield f"No proxy for: {around}"
+    named = next((name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if environ.get(name)), None)
+    if named is None:
+        yield "Certificates: the list that comes with certifi"
+    else:
+        there = "" if Path(environ[named]).exists() else ", WHICH IS NOT THERE"
+        yield f"Certificates: {named}={environ[named]}{there}"
+
+
+def _masked(address: str) -> str:
+    """An address without the name and password that may stand in it."""
+    return re.sub(r"//[^/@\s]*@", "//***@", address)
+
+
+def _state(folder: Path | None) -> str:
+    if folder is None:
+        return "off; pauses and blocks are kept in this process alone"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".check-"):
+            return f"{folder}, usable: pauses and blocks are shared by every process that uses it"
+    except OSError as exc:
+        return f"{folder}, NOT USABLE ({exc.strerror or type(exc).__name__}): pauses and blocks are kept in each process alone"
+
+
+def _check_wheels(folder: Path, out: TextIO, err: TextIO) -> int:
+    machine = Machine.here()
+    try:
+        missing = list(lacking(folder, machine))
+    except OSError as exc:
+        print(f"mcp-books check: the wheel folder cannot be read: {exc.strerror or type(exc).__name__}", file=err)
+        return BAD_INPUT
+    what = f"{machine.abi or 'pure Python'} on {machine.platform}"
+    _tell(out, f"Wheels for {what}: " + ("the folder lacks these" if missing else "the folder holds all that is needed"),
+          *(f"  {line}" for line in missing))
+    return FAILED if missing else ANSWERED

@@ -1,0 +1,405 @@
+"""`mcp-books check`: what it tells of an installation, whom it asks, what it makes of a refusal."""
+from __future__ import annotations
+
+import importlib.metadata
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import shelf
+from conftest import FakeClock, StandIn
+
+from sources import check
+from sources.check import ROUTES, Route, probe, tell_route
+from sources.errors import RateLimited
+from sources.registry import ARCHIVES, ENTRIES
+from sources.settings import PROJECT_URL, Settings
+from sources.transport import Transport
+
+PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
+
+
+def checked(stand_in: StandIn, *argv: str, **environ: str) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error of the command, whose archives are the stand-in."""
+    out, err = io.StringIO(), io.StringIO()
+    around = {"BOOKS_GATEWAY": stand_in.address, "BOOKS_STATE_DIR": "off", **environ}
+    return check.main(list(argv), environ=around, stdout=out, stderr=err), out.getvalue(), err.getvalue()
+
+
+def transport(stand_in: StandIn, **changes: Any) -> Transport:
+    """To the stand-in, deadlines on the real clock, pacing on a fake one."""
+    settings = Settings(**{"gateway": stand_in.address, "max_retries": 0, **changes})
+    return Transport(settings, ARCHIVES, pacing_clock=FakeClock())
+
+
+def asked_at(stand_in: StandIn) -> list[str]:
+    return [seen.place for seen in stand_in.seen]
+
+
+def lines_with(out: str, *words: str) -> list[str]:
+    return [line for line in out.splitlines() if any(word in line for word in words)]
+
+
+def without_seconds(line: str) -> str:
+    return re.sub(r" +\d+\.\d s ", " N s ", line)
+
+
+# ---- whom it asks ----------------------------------------------------------------------------------------------------
+
+def test_one_request_goes_to_each_archive_that_is_asked_by_default(stand_in: StandIn):
+    """Four archives, four requests, exit 0; Gallica is not among them."""
+    shelf.stock(stand_in)
+
+    status, out, err = checked(stand_in)
+
+    assert (status, err) == (0, "")
+    assert asked_at(stand_in) == ["archive.org/advancedsearch.php", "www.loc.gov/books/", "data.bnf.fr/sparql",
+                                  "openlibrary.org/search.json"]
+    assert [without_seconds(line) for line in lines_with(out, "answered:")] == [
+        "  archive     catalogue N s  200  answered: 3 rows of 9",
+        "  loc         catalogue of books N s  200  answered: 1 row of 104",
+        "  bnf         titles of works N s  200  answered: 1 row",
+        "  openlibrary works N s  200  answered: 1 row of 7"]
+
+
+@pytest.mark.parametrize(("argv", "environ"), [(["gallica"], {}), ([], {"BOOKS_SOURCES": "gallica"})], ids=["named", "BOOKS_SOURCES"])
+def test_gallica_is_asked_only_when_it_is_named(stand_in: StandIn, argv, environ):
+    """By the command line or by the operator's setting; nobody else is asked then."""
+    shelf.stock(stand_in)
+
+    status, _, _ = checked(stand_in, *argv, **environ)
+
+    assert (status, asked_at(stand_in)) == (0, ["gallica.bnf.fr/SRU"])
+
+
+def test_archives_named_on_the_command_line_are_asked_whatever_the_setting_says(stand_in: StandIn):
+    """The command line is the later word."""
+    shelf.stock(stand_in)
+
+    checked(stand_in, "openlibrary", BOOKS_SOURCES="archive,loc")
+
+    assert asked_at(stand_in) == ["openlibrary.org/search.json"]
+
+
+def test_contents_of_gallica_are_not_asked_before_their_terms_are_accepted(stand_in: StandIn):
+    """Its two contents routes are told as not asked, with the reason, and are no failure."""
+    out = io.StringIO()
+    contents = [route for route in ROUTES if route.archive == "gallica" and route.call in ("search_inside", "read_text")]
+
+    answered = [tell_route(route, transport(stand_in), 50.0, out) for route in contents]
+
+    assert (answered, stand_in.seen) == ([True, True], [])
+    assert out.getvalue().count("not asked. ") == 2
+    assert out.getvalue().count("BOOKS_GALLICA_CONTENTS") == 2
+
+
+def test_all_routes_of_an_archive_are_asked_one_after_another(stand_in: StandIn):
+    """Open Library has six: both searches of headings, three kinds of record, and the catalogue."""
+    folder = shelf.ANSWERS / "openlibrary"
+    for place, name in ((r"works/OL\d+W\.json", "work"), (r"authors/OL\d+A\.json", "author"), (r"works/OL\d+W/editions\.json", "work-editions"),
+                        (r"isbn/\d+\.json", "edition"), (r"search/subjects\.json", "subjects"), (r"search/authors\.json", "authors"),
+                        (r"search\.json", "search")):
+        stand_in.add(r"openlibrary\.org/" + place, body=(folder / f"{name}.json").read_bytes())
+    carrier = transport(stand_in)
+
+    outcomes = [probe(route, carrier, 50.0) for route in ROUTES if route.archive == "openlibrary"]
+
+    assert [(outcome.statuses[0], outcome.error) for outcome in outcomes] == [(200, None)] * 6
+    assert [outcome.brought for outcome in outcomes] == ["1 row of 7", "a record", "a record, 12 entries", "a record", "4 rows of 50", "3 rows of 3"]
+
+
+def test_every_call_that_an_archive_answers_has_a_route():
+    """The live tests are this table, so a call without a line in it is one that nobody would see break."""
+    answered = {(entry.key, call) for entry in ENTRIES for call in entry.answers}
+
+    assert {(route.archive, route.call) for route in ROUTES} == answered
+    assert len({(route.archive, route.name) for route in ROUTES}) == len(ROUTES)
+
+
+def test_the_first_route_of_each_archive_needs_no_record_and_no_long_search():
+    """One catalogue search, one request: what the check without --all costs."""
+    first = {route.archive: route for route in reversed(ROUTES)}
+
+    assert {key: route.call for key, route in first.items()} == dict.fromkeys((entry.key for entry in ENTRIES), "search_items")
+
+
+# ---- what it makes of a refusal --------------------------------------------------------------------------------------
+
+def test_a_refusal_is_told_with_status_reason_and_what_it_means_and_is_not_asked_again(stand_in: StandIn):
+    """Exit 1 although the other archive answered; a 503 that other commands would ask again is asked once."""
+    shelf.stock(stand_in)
+    shelf.spoil(stand_in, "archive catalogue", status=503, body=b"busy", headers={"Content-Type": "text/plain"})
+
+    status, out, _ = checked(stand_in, "archive", "openlibrary")
+
+    assert (status, asked_at(stand_in)) == (1, ["archive.org/advancedsearch.php", "openlibrary.org/search.json"])
+    at = out.splitlines().index(next(iter(lines_with(out, "network_error"))))
+    assert [without_seconds(line) for line in out.splitlines()[at:at + 4]] == [
+        "  archive     catalogue N s  503  network_error",
+        "    The Internet Archive could not answer (status 503). Ask again in a minute; nothing was learnt about what the archive holds.",
+        "    No answer came through: a network, a proxy, a certificate, or the site's protection stands between.",
+        "  openlibrary works N s  200  answered: 1 row of 7"]
+
+
+def test_a_limit_is_told_with_the_wait_that_the_archive_named(stand_in: StandIn):
+    """429 with Retry-After: 90."""
+    shelf.stock(stand_in)
+    shelf.spoil(stand_in, "openlibrary works", status=429, body=b"slow down", headers={"Retry-After": "90"})
+
+    status, out, _ = checked(stand_in, "openlibrary")
+
+    assert status == 1
+    assert lines_with(out, "Ask again in 90 s.", "wants no more") == [
+        "    Open Library asked this client to slow down (status 429). Wait as long as stated, then ask again; the record may well exist. "
+        "Ask again in 90 s.",
+        "    It can be reached, and wants no more requests from this address for now."]
+
+
+def test_every_code_of_an_error_has_a_meaning():
+    """Six codes and no others (DESIGN 8)."""
+    assert set(check._MEANS) == {"not_found", "invalid_input", "rate_limited", "parse_failure", "network_error", "timeout"}
+
+
+def test_a_fault_of_this_program_is_told_as_one_and_the_rest_is_asked(stand_in: StandIn):
+    """The check is run when something is broken; it must not be the next thing to break."""
+    route = Route(archive="loc", call="search_items", name="a fault", ask=lambda archive: 1 // 0)
+
+    outcome = probe(route, transport(stand_in), 50.0)
+
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == (
+        "parse_failure", "The Library of Congress answered something that this client could not read.")
+
+
+def test_an_answer_without_a_row_counts_as_answered_and_says_that_it_is_less_than_usual(stand_in: StandIn):
+    """A route that answers is no fault of the network; that its known question brought nothing may be one of the archive."""
+    stand_in.add(r"openlibrary\.org/search\.json", body=b'{"numFound": 0, "start": 0, "docs": []}')
+
+    status, out, _ = checked(stand_in, "openlibrary")
+
+    assert status == 0
+    assert len(lines_with(out, "answered: 0 rows of 0, less than this question usually brings")) == 1
+
+
+def test_the_name_of_a_route_is_printed_before_the_wait_for_it(stand_in: StandIn):
+    """A newspaper search takes half a minute: whoever watches must see for what."""
+    out, seen = io.StringIO(), []
+
+    def ask(archive: object) -> None:
+        seen.append(out.getvalue())
+        raise RateLimited("Not now.", archive="loc")
+
+    tell_route(Route(archive="loc", call="search_inside", name="newspaper pages", ask=ask), transport(stand_in), 50.0, out)
+
+    assert [text.split() for text in seen] == [["loc", "newspaper", "pages"]]
+
+
+# ---- what it tells of the installation -------------------------------------------------------------------------------
+
+def told(stand_in: StandIn, **environ: str) -> str:
+    stand_in.add(r"openlibrary\.org/.*", body=b'{"numFound": 0, "docs": []}')
+    return checked(stand_in, "openlibrary", **environ)[1]
+
+
+def test_every_setting_is_told_with_where_it_came_from(stand_in: StandIn):
+    """Fifteen settings; what the environment changed is marked, and what could not be read is told with its reason."""
+    out = told(stand_in, BOOKS_TIMEOUT_MS="30000", BOOKS_MAX_RETRIES="many")
+
+    names = [line.split()[0] for line in lines_with(out, "  BOOKS_")]
+    assert names == ["BOOKS_" + name for name in (
+        "USER_AGENT", "MIN_INTERVAL_MS", "TIMEOUT_MS", "MAX_RETRIES", "CACHE_TTL_MS", "CACHE_MAX_ENTRIES", "LOG_LEVEL", "SOURCES", "TOOLS",
+        "CALL_BUDGET_MS", "GALLICA_CONTENTS", "GATEWAY", "STATE_DIR", "RECORD_DIR", "REPLAY_DIR")]
+    assert [line.split() for line in lines_with(out, "  BOOKS_TIMEOUT_MS ", "  BOOKS_LOG_LEVEL ")] == [
+        ["BOOKS_TIMEOUT_MS", "30000", "(environment)"], ["BOOKS_LOG_LEVEL", "error", "(default)"]]
+    assert lines_with(out, "unreadable") == [
+        "  unreadable: BOOKS_MAX_RETRIES: cannot read 'many'; wanted a number from 0 to 10; the default stands."]
+
+
+@pytest.mark.parametrize(("agent", "line"), [
+    ("", f"Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
+         f"until then archives see {PROJECT_URL} alone."),
+    ("reading room 3", f"Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
+                       f"until then archives see {PROJECT_URL} alone."),
+    ("reading room (desk@example.org)", "Contact: reading room (desk@example.org)"),
+    ("reading room https://example.org/desk", "Contact: reading room https://example.org/desk")])
+def test_a_missing_contact_is_said(stand_in: StandIn, agent, line):
+    """An archive that cannot reach a person blocks instead."""
+    assert lines_with(told(stand_in, BOOKS_USER_AGENT=agent), "Contact: ") == [line]
+
+
+def test_no_password_of_a_proxy_or_a_gateway_is_printed(stand_in: StandIn, monkeypatch):
+    """People paste this output into issues."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://reader:hush-1@proxy.example:3128")
+    monkeypatch.setenv("ALL_PROXY", "http://hush-2@proxy.example:3129")
+    gateway = stand_in.address.replace("//", "//gate:hush-3@")
+
+    out = told(stand_in, BOOKS_GATEWAY=gateway, NO_PROXY="localhost,.example")
+
+    assert "hush" not in out
+    assert lines_with(out, "Proxy: ", "No proxy for: ", "Gateway: ") == [
+        f"Gateway: {stand_in.address.replace('//', '//***@')}; every request goes there, and no proxy is used.",
+        "Proxy: all http://***@proxy.example:3129; https http://***@proxy.example:3128", "No proxy for: localhost,.example"]
+
+
+def test_the_certificates_in_force_are_named_and_a_missing_file_is_said(stand_in: StandIn, tmp_path):
+    """REQUESTS_CA_BUNDLE before CURL_CA_BUNDLE, as the library that sends decides."""
+    bundle = tmp_path / "house.pem"
+    bundle.touch()
+
+    lines = [lines_with(told(stand_in, **environ), "Certificates: ")[0] for environ in (
+        {}, {"REQUESTS_CA_BUNDLE": str(bundle), "CURL_CA_BUNDLE": "/elsewhere"}, {"CURL_CA_BUNDLE": str(tmp_path / "gone.pem")})]
+
+    assert lines == ["Certificates: the list that comes with certifi", f"Certificates: REQUESTS_CA_BUNDLE={bundle}",
+                     f"Certificates: CURL_CA_BUNDLE={tmp_path / 'gone.pem'}, WHICH IS NOT THERE"]
+
+
+def test_a_state_folder_is_told_as_usable_off_or_not_usable(stand_in: StandIn, tmp_path):
+    """It is made when it is missing, and nothing is left in it."""
+    blocked = tmp_path / "file"
+    blocked.touch()
+
+    lines = [lines_with(told(stand_in, BOOKS_STATE_DIR=str(folder)), "State folder: ")[0] for folder in ("off", tmp_path / "new", blocked)]
+
+    assert [re.sub(r"\(.+\)", "(the system's reason)", line) for line in lines] == [
+        "State folder: off; pauses and blocks are kept in this process alone",
+        f"State folder: {tmp_path / 'new'}, usable: pauses and blocks are shared by every process that uses it",
+        f"State folder: {blocked}, NOT USABLE (the system's reason): pauses and blocks are kept in each process alone"]
+    assert [path.name for path in (tmp_path / "new").iterdir() if path.name.startswith(".check-")] == []
+
+
+def test_a_replay_says_that_no_archive_was_asked(stand_in: StandIn, tmp_path):
+    """Otherwise a full shelf would pass for a network that works."""
+    _, out, _ = checked(stand_in, "openlibrary", BOOKS_REPLAY_DIR=str(tmp_path))
+
+    assert stand_in.seen == []
+    assert lines_with(out, "Replay: ") == [
+        "Replay: BOOKS_REPLAY_DIR is set, so kept answers stand below; they say nothing of the archives now."]
+
+
+def test_a_missing_library_is_named_and_nothing_is_asked_without_it(stand_in: StandIn, monkeypatch):
+    """Exit 1, and the versions that are wanted."""
+    real = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name == "lxml":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+
+    status, out, _ = checked(stand_in)
+
+    assert (status, stand_in.seen) == (1, [])
+    assert lines_with(out, "Libraries: ", "No archive was asked") == [
+        f"Libraries: requests {real('requests')}, lxml MISSING (lxml >=5.2, <7), jsonschema {real('jsonschema')}",
+        "No archive was asked: install what is missing first."]
+
+
+def test_an_archive_that_is_none_is_bad_input(stand_in: StandIn, capsys):
+    """Exit 2, before anything is asked."""
+    status, _, _ = checked(stand_in, "hathi")
+
+    assert (status, stand_in.seen) == (2, [])
+
+
+# ---- the wheel folder ------------------------------------------------------------------------------------------------
+
+def wheel_folder(tmp_path: Path, *names: str) -> Path:
+    for name in names:
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def test_a_wheel_folder_that_holds_all_is_said_and_nobody_is_asked(stand_in: StandIn, tmp_path, monkeypatch):
+    """Exit 0."""
+    folder = wheel_folder(tmp_path, *COMPLETE)
+    monkeypatch.setattr(check.Machine, "here", lambda: LINUX)
+
+    status, out, _ = checked(stand_in, "--wheels", str(folder))
+
+    assert (status, stand_in.seen) == (0, [])
+    assert lines_with(out, "Wheels for ") == ["Wheels for cp311 on linux_x86_64: the folder holds all that is needed"]
+
+
+def test_what_a_wheel_folder_lacks_is_listed_with_the_reason(stand_in: StandIn, tmp_path, monkeypatch):
+    """Exit 1: a wheel that is missing, one for another machine, one of a version that is too new, and no build from source."""
+    names = {*COMPLETE, "lxml-5.3.0-cp311-cp311-win_amd64.whl", "jsonschema-5.0.0-py3-none-any.whl", "idna-3.10.tar.gz"}
+    folder = wheel_folder(tmp_path, *(names - {LXML, "jsonschema-4.23.0-py3-none-any.whl", "idna-3.10-py3-none-any.whl"}))
+    monkeypatch.setattr(check.Machine, "here", lambda: LINUX)
+
+    status, out, _ = checked(stand_in, "--wheels", str(folder))
+
+    assert status == 1
+    assert out.splitlines()[-4:] == [
+        "Wheels for cp311 on linux_x86_64: the folder lacks these",
+        "  lxml >=5.2, <7: none for this interpreter (cp311 on linux_x86_64); there is lxml-5.3.0-cp311-cp311-win_amd64.whl",
+        "  jsonschema >=4.20, <5: only other versions: 5.0.0",
+        "  idna >=2.5, <4 (for requests): no wheel"]
+
+
+def test_a_wheel_folder_that_is_not_there_is_bad_input(stand_in: StandIn, tmp_path):
+    """Exit 2, with the system's reason."""
+    status, _, err = checked(stand_in, "--wheels", str(tmp_path / "none"))
+
+    assert status == 2
+    assert err.startswith("mcp-books check: the wheel folder cannot be read: ")
+
+
+LINUX = check.Machine(python=(3, 11), abi="cp311", platform="linux_x86_64", glibc=(2, 31))
+LXML = "lxml-5.3.0-cp311-cp311-manylinux_2_28_x86_64.whl"
+COMPLETE = (
+    "requests-2.32.3-py3-none-any.whl", LXML, "jsonschema-4.23.0-py3-none-any.whl", "charset_normalizer-3.4.0-py3-none-any.whl",
+    "idna-3.10-py3-none-any.whl", "urllib3-2.2.3-py3-none-any.whl", "certifi-2024.8.30-py3-none-any.whl", "attrs-24.2.0-py3-none-any.whl",
+    "jsonschema_specifications-2024.10.1-py3-none-any.whl", "referencing-0.35.1-py3-none-any.whl",
+    "rpds_py-0.27.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "typing_extensions-4.12.2-py3-none-any.whl")
+
+
+def machine(**changes: Any) -> check.Machine:
+    return check.Machine(**{"python": (3, 11), "abi": "cp311", "platform": "linux_x86_64", "glibc": (2, 31), **changes})
+
+
+MUSL, MAC, WINDOWS = machine(glibc=None), machine(platform="macosx_13_0_arm64", glibc=None), machine(platform="win_amd64", glibc=None)
+FREE, OTHER = machine(python=(3, 14), abi="cp314t"), machine(abi="")
+
+
+@pytest.mark.parametrize(("here", "tags", "fits"), [
+    (LINUX, "py3-none-any", True), (LINUX, "py2.py3-none-any", True), (LINUX, "py2-none-any", False), (LINUX, "py312-none-any", False),
+    (LINUX, "cp311-cp311-manylinux_2_28_x86_64", True), (LINUX, "cp311-cp311-manylinux_2_34_x86_64", False),
+    (LINUX, "cp311-cp311-manylinux_2_28_aarch64", False), (LINUX, "cp311-cp311-manylinux2014_x86_64", True),
+    (LINUX, "cp311-cp311-musllinux_1_2_x86_64", False), (MUSL, "cp311-cp311-musllinux_1_2_x86_64", True),
+    (MUSL, "cp311-cp311-manylinux2014_x86_64", False), (LINUX, "cp311-cp311-linux_x86_64", True), (LINUX, "cp310-cp310-linux_x86_64", False),
+    (LINUX, "cp38-abi3-manylinux1_x86_64", True), (LINUX, "cp312-abi3-manylinux1_x86_64", False), (LINUX, "cp311-none-any", True),
+    (MAC, "cp311-cp311-macosx_11_0_arm64", True), (MAC, "cp311-cp311-macosx_10_9_universal2", True),
+    (MAC, "cp311-cp311-macosx_14_0_arm64", False), (MAC, "cp311-cp311-macosx_10_9_x86_64", False),
+    (WINDOWS, "cp311-cp311-win_amd64", True), (WINDOWS, "cp311-cp311-win32", False), (WINDOWS, "py3-none-any", True),
+    (FREE, "cp314-cp314t-manylinux2014_x86_64", True), (FREE, "cp314-cp314-manylinux2014_x86_64", False),
+    (FREE, "cp38-abi3-manylinux2014_x86_64", False), (OTHER, "cp311-cp311-manylinux2014_x86_64", False), (OTHER, "py3-none-any", True)])
+def test_a_wheel_fits_by_its_tags_as_an_installer_reads_them(tmp_path, here, tags, fits):
+    """Python and ABI, then C library or system version, then machine; a name may join several tags with points."""
+    folder = wheel_folder(tmp_path, *(name for name in COMPLETE if not name.startswith("requests")), f"requests-2.32.3-{tags}.whl")
+
+    lines = [line for line in check.lacking(folder, here) if line.startswith("requests")]
+
+    assert (lines == []) is fits
+
+
+def test_what_the_wheel_folder_must_hold_is_what_the_packages_require():
+    """The three of pyproject.toml with their bounds, and everything that these bring in, as the installed ones state it."""
+    run_time = PYPROJECT.read_text(encoding="utf-8").partition("\ndependencies = [")[2].partition("]")[0]
+    own = {name: f"{name} >={least}, <{below}" for name, least, below in re.findall(r'"(\w+)>=([\d.]+),<(\d+)"', run_time)}
+    needed = {entry.name: entry for entry in check.NEEDED}
+    required: Mapping[str, set[str]] = {name: _requirements(name) for name in needed}
+
+    assert {name: entry.bounds() for name, entry in needed.items() if entry.wanted_by is None} == own
+    assert set().union(*required.values()) | set(own) == set(needed)
+
+
+def _requirements(package: str) -> set[str]:
+    try:
+        lines = importlib.metadata.requires(package) or []
+    except importlib.metadata.PackageNotFoundError:  # one that this interpreter does without
+        return set()
+    return {re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", line, maxsplit=1)[0]).lower() for line in lines if "extra ==" not in line}
