@@ -22,10 +22,13 @@ _EXCERPT_STEPS = ((1200, 5), (800, 3), (500, 2), (300, 2), (200, 1), (120, 1), (
 A = TypeVar("A", bound=Answer)
 
 
+def json_bytes(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+
+
 def result_bytes(tool: str, payload: dict[str, Any]) -> int:
     """The bytes of the text block and the structured content, as UTF-8 before any \\u escape."""
-    text = render(tool, payload).encode("utf-8", "replace")
-    return len(text) + len(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+    return len(render(tool, payload).encode("utf-8", "replace")) + json_bytes(payload)
 
 
 def fits(tool: str, answer: Answer) -> bool:
@@ -37,7 +40,10 @@ def fit_search(tool: str, answer: A) -> A:
 
     Rendering a long answer costs more than all else in a call, so what fits is reckoned first and only then tried.
     """
-    size = result_bytes(tool, answer.to_dict())
+    payload = answer.to_dict()
+    if 3 * json_bytes(payload) <= RESULT_LIMIT_BYTES:  # the text says again at most what the payload says, in fewer words
+        return answer
+    size = result_bytes(tool, payload)
     shorter: Any = answer
     if isinstance(answer, InsideAnswer) and size > RESULT_LIMIT_BYTES:
         whole = size - _excerpt_bytes(answer)
@@ -76,7 +82,7 @@ def _fewer_rows(tool: str, answer: Any, size: int) -> Any:
     rows_name = {InsideAnswer: "hits", ItemsAnswer: "items", HeadingsAnswer: "headings", CollectionsAnswer: "collections"}[type(answer)]
     payload = answer.to_dict()
     rows = payload[rows_name]
-    row_bytes = [len(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")) for row in rows]
+    row_bytes = [json_bytes(row) for row in rows]
     bare = result_bytes(tool, {**payload, rows_name: []})
     text_share = (size - bare - sum(row_bytes)) / max(1, len(rows))
     places = _places(getattr(answer, rows_name))

@@ -36,6 +36,9 @@ _INVISIBLE = frozenset("\u034f\u17b4\u17b5\u3164\uffa0")  # no format characters
 _WRITTEN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 # Letters, marks and punctuation of which `visible` changes none, so that most text need not be looked at one by one.
 _PLAIN = re.compile("[\n -~\u00a1-\u00ac\u00ae-\u034e\u0350-\u05ff\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u4e00-\u9fff]*")
+# A line that begins with a letter or as an address does and holds no mark that `inert` looks for: it stays as it is.
+_CALM = "[\"-9;>?@A-Z\\\\^-_a-z{|}\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]"
+_HARMLESS = re.compile(f"(?:https?:/|[A-Za-z\u00c0-\u00d6\u00d8-\u024f]){_CALM}*(?: {_CALM}+)*")
 _MARKUP_SIGN = re.compile(r"[`<‹]|~~~|!\[|\][(\[:]")  # without one of these no rule of _MARKUP applies
 _MARKUP = (
     (re.compile("`"), "'"),  # code spans and fences
@@ -56,6 +59,8 @@ def inert(text: str, *, limit: int | None = None) -> str:
 
     Applying it again changes nothing.
     """
+    if _HARMLESS.fullmatch(text):
+        return text if limit is None else shortened(text, limit)
     line = disarmed(one_line(text))
     if not line.startswith(MARK) and _passes_for_the_server(line):
         line = MARK + line

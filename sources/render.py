@@ -145,7 +145,7 @@ def _excerpts(hit: Told, room: int) -> Lines:
     shown: list[str] = []
     for text in found:
         if room >= EXCERPT_CHARS // 2:
-            at = _found_at(text, hit.get("found_by_query", "")) if is_passage else 0
+            at = _found_at(text, hit.get("found_by_query", "")) if is_passage and len(text) > room else 0
             shown.append(_quoted(window(text, at, room)))
             room -= len(text)
     rest = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""

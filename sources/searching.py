@@ -62,8 +62,8 @@ class Harvest:
         return bool(self.pages)
 
     def ordered(self, limit: int) -> list[Row]:
-        """The rows in the order the wordings were sent, under the archive's name."""
-        return [replace(row, source=self.archive.key, source_name=self.archive.name) for row in list(self.rows.values())[:limit]]
+        """The rows in the order the wordings were sent."""
+        return list(self.rows.values())[:limit]
 
 
 def search_inside(query: Query, archives: Sequence[type[Archive]], *, fan_out: bool, opener: Opener, call: Call) -> InsideAnswer:
@@ -193,7 +193,8 @@ def _add(kind: Kind, harvest: Harvest, page: Page, query: Query, wording: Wordin
         if dates_sent and row.span is not None and outside(row.span, query.date_from, query.date_to):
             harvest.withheld.add(kind.same(row))
         else:
-            harvest.rows.setdefault(kind.same(row), replace(row, found_by_query=wording.text))
+            named = replace(row, source=harvest.archive.key, source_name=harvest.archive.name, found_by_query=wording.text)
+            harvest.rows.setdefault(kind.same(row), named)
     return len(harvest.rows) - before
 
 
