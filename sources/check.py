@@ -28,16 +28,19 @@ if TYPE_CHECKING:
     from .transport import Transport
 
 ANSWERED, FAILED, BAD_INPUT = 0, 1, 2
-NAME_COLUMNS = 46  # the archive and the longest route's name
+NAME_COLUMNS = 38  # of the longest route's name
 
 _MEANS = {  # by error code: what a refusal means for somebody who sets this up; the error itself says what happened
     "rate_limited": "It can be reached, and wants no more requests from this address for now.",
-    "network_error": "No answer came through: a network, a proxy, a certificate, or the site's protection stands between.",
+    "network_error": "Nothing of the archive's own came back: look at the network, the proxy and the certificates, unless the "
+                     "site's protection is named above.",
     "timeout": "It took too long. The Library's newspapers often do; for another archive look at the network.",
     "parse_failure": "Something else came than the archive sends: a portal's or proxy's page, or it has changed how it answers.",
     "invalid_input": "It refuses the question of this check, which it used to answer: it may have changed.",
     "not_found": "It answers, and no longer holds the record that this check reads.",
 }
+# Of a network_error that came with a status.
+_REFUSED = "Something answered, and refused: the archive, the protection of its site, or a proxy on the way."
 
 
 # ---- what is asked ---------------------------------------------------------------------------------------------------
@@ -140,7 +143,8 @@ def probe(route: Route, transport: Transport, budget_s: float) -> Outcome:
     seconds = transport.clock.monotonic() - begun
     statuses = _statuses(asker.replies)
     if isinstance(result, SourceError):
-        return Outcome(seconds=seconds, statuses=(*statuses, result.status) if result.status else statuses, error=result)
+        further = (result.status,) if result.status not in (None, *statuses[-1:]) else ()  # the asker keeps no refused reply
+        return Outcome(seconds=seconds, statuses=(*statuses, *further), error=result)
     brought, empty = _brought(result)
     return Outcome(seconds=seconds, statuses=statuses, brought=brought, empty=empty)
 
@@ -233,7 +237,7 @@ def _ask(routes: Sequence[Route], settings: Settings, version: str, out: TextIO)
 
 def tell_route(route: Route, transport: Transport, budget_s: float, out: TextIO) -> bool:
     """Ask one route and print what it gave, its name before the wait; whether it answered, or was rightly not asked."""
-    print(f"  {route.archive:<12}{route.name:<{NAME_COLUMNS - 14}}", end=" ", file=out, flush=True)
+    print(f"  {route.archive:<12}{route.name:<{NAME_COLUMNS}}", end=" ", file=out, flush=True)
     outcome = probe(route, transport, budget_s)
     if outcome.absent_because is not None:
         _tell(out, f"not asked. {outcome.absent_because}")
@@ -244,7 +248,8 @@ def tell_route(route: Route, transport: Transport, budget_s: float, out: TextIO)
         _tell(out, f"{came}  answered: {outcome.brought}" + (", less than this question usually brings" if outcome.empty else ""))
         return True
     wait = f" Ask again in {error.retry_after_s:.0f} s." if error.retry_after_s else ""
-    _tell(out, f"{came}  {error.code}", f"    {error.message} {error.hint}{wait}", f"    {_MEANS[error.code]}")
+    means = _REFUSED if error.code == "network_error" and error.status else _MEANS[error.code]
+    _tell(out, f"{came}  {error.code}", f"    {error.message} {error.hint}{wait}", f"    {means}")
     return False
 
 

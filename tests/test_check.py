@@ -140,8 +140,27 @@ def test_a_refusal_is_told_with_status_reason_and_what_it_means_and_is_not_asked
     assert [without_seconds(line) for line in out.splitlines()[at:at + 4]] == [
         "  archive     catalogue N s  503  network_error",
         "    The Internet Archive could not answer (status 503). Ask again in a minute; nothing was learnt about what the archive holds.",
-        "    No answer came through: a network, a proxy, a certificate, or the site's protection stands between.",
+        "    Something answered, and refused: the archive, the protection of its site, or a proxy on the way.",
         "  openlibrary works N s  200  answered: 1 row of 7"]
+
+
+def test_an_archive_that_cannot_be_reached_is_told_as_a_matter_of_the_way_there(stand_in: StandIn):
+    """No status: nobody answered, so the network, the proxy and the certificates come first."""
+    status, out, _ = checked(stand_in, "openlibrary", BOOKS_GATEWAY="http://127.0.0.1:9")
+
+    assert status == 1
+    assert [without_seconds(line) for line in out.splitlines()[-3:]] == [
+        "  openlibrary works N s  -  network_error",
+        "    Open Library could not be reached from here. Check the network and the proxy settings; `mcp-books check` shows what answers.",
+        "    Nothing of the archive's own came back: look at the network, the proxy and the certificates, unless the site's protection "
+        "is named above."]
+
+
+def test_a_status_that_an_adapter_reads_itself_is_told_once(stand_in: StandIn):
+    """A search route that is gone: one answer, one 404."""
+    outcome = probe(next(route for route in ROUTES if route.archive == "openlibrary"), transport(stand_in), 50.0)
+
+    assert (outcome.statuses, len(stand_in.seen)) == ((404,), 1)
 
 
 def test_a_limit_is_told_with_the_wait_that_the_archive_named(stand_in: StandIn):
