@@ -57,28 +57,22 @@ class Report:
     year_means: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What every answer has: remarks specific to it, and its wire form."""
+    """What every answer has: its wire form, whose keys come in the order of the fields."""
 
-    stated: ClassVar[frozenset[str]] = frozenset({"notes"})
-    notes: tuple[str, ...] = ()
+    __slots__ = ()
+    notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         wire: dict[str, Any] = to_dict(self)
         return wire
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchAnswer(Answer):
-    """What both searches share. `queries_run` counts the wordings that were put to archives, all archives together."""
+class ListAnswer(Answer):
+    """An answer put together from several archives; `reports` says what each did."""
 
-    query: str | None = None
-    page: int = 1
-    per_source: tuple[Report, ...] = ()
-    queries_run: int = 0
-    order: str = ""
-    facets: tuple[Facet, ...] = ()
+    __slots__ = ()
+    per_source: tuple[Report, ...]
 
     @property
     def reports(self) -> tuple[Report, ...]:
@@ -86,23 +80,37 @@ class SearchAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InsideAnswer(SearchAnswer):
-    """Of search_inside."""
+class InsideAnswer(ListAnswer):
+    """Of search_inside. `queries_run` counts the wordings that were put to archives, all archives together."""
 
-    stated: ClassVar[frozenset[str]] = frozenset({"notes", "hits", "per_source"})
+    stated: ClassVar[frozenset[str]] = frozenset({"hits", "per_source", "notes"})
+    query: str
+    page: int = 1
     hits: tuple[TextMatch, ...] = ()
     hit_count: int = 0
+    per_source: tuple[Report, ...] = ()
+    queries_run: int = 0
     excerpt_kinds: Mapping[str, int] = field(default_factory=dict)
+    order: str = ""
+    facets: tuple[Facet, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemsAnswer(SearchAnswer):
-    """Of search_items."""
+class ItemsAnswer(ListAnswer):
+    """Of search_items. `query` None = asked by fields alone."""
 
-    stated: ClassVar[frozenset[str]] = frozenset({"notes", "items", "per_source", "media_types"})
+    stated: ClassVar[frozenset[str]] = frozenset({"items", "per_source", "media_types", "notes"})
+    query: str | None = None
+    page: int = 1
     items: tuple[Record, ...] = ()
     item_count: int = 0
+    per_source: tuple[Report, ...] = ()
+    queries_run: int = 0
     media_types: tuple[Mapping[str, Any], ...] = ()
+    order: str = ""
+    facets: tuple[Facet, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +149,7 @@ class ItemAnswer(Answer):
     fields_not_read_from_this_archive: tuple[str, ...] = ()
     text_window: Window | None = None
     list_window: ListWindow | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +181,7 @@ class TextAnswer(Answer):
     text_window: Window | None = None
     rights: Rights = field(default_factory=Rights)
     attribution: str = ""
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """`text` null is a statement where a page was read; `passages` [] where a match was asked."""
@@ -185,29 +195,23 @@ class TextAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeadingsAnswer(Answer):
+class HeadingsAnswer(ListAnswer):
     """Of search_headings."""
 
-    stated: ClassVar[frozenset[str]] = frozenset({"notes", "headings", "per_source"})
+    stated: ClassVar[frozenset[str]] = frozenset({"headings", "per_source", "notes"})
     headings: tuple[Heading, ...] = ()
     per_source: tuple[Report, ...] = ()
-
-    @property
-    def reports(self) -> tuple[Report, ...]:
-        return self.per_source
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionsAnswer(Answer):
+class CollectionsAnswer(ListAnswer):
     """Of browse_collections."""
 
-    stated: ClassVar[frozenset[str]] = frozenset({"notes", "collections", "per_source"})
+    stated: ClassVar[frozenset[str]] = frozenset({"collections", "per_source", "notes"})
     collections: tuple[Collection, ...] = ()
     per_source: tuple[Report, ...] = ()
-
-    @property
-    def reports(self) -> tuple[Report, ...]:
-        return self.per_source
+    notes: tuple[str, ...] = ()
 
 
 class AllFailed(SourceError):

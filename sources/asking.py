@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from .contract import Call
+from .calls import Call
 from .errors import Cancelled, SourceError, TimedOut, UnreadableAnswer
 
 T = TypeVar("T")

@@ -9,12 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from . import fitting, searching, windows
-from .answers import (AllFailed, Answer, CollectionsAnswer, HeadingsAnswer, InsideAnswer, ItemAnswer, ItemsAnswer, ListWindow, Report,
-                      TextAnswer)
+from .answers import AllFailed, Answer, CollectionsAnswer, HeadingsAnswer, InsideAnswer, ItemAnswer, ItemsAnswer, ListWindow, Report, TextAnswer
 from .arguments import check
 from .asking import ask_each
-from .calls import Call as TimedCall
-from .contract import CALLS, FIELDS, Archive, Call, Item, ItemQuery, Page, PageEntry, PageText, Query, Reference, to_dict
+from .calls import Call
+from .contract import CALLS, FIELDS, Archive, Item, ItemQuery, Page, PageEntry, PageText, Passage, Query, Reference, to_dict
 from .errors import InvalidInput, SourceError
 from .identifiers import read_identifier
 from .opening import Opened, Opener
@@ -57,9 +56,9 @@ class BooksClient:
                      "lanes": [lane for lane in state["lanes"] if lane["archive"] == archive.key]} for archive in self.archives]
         return {**{name: value for name, value in state.items() if name != "lanes"}, "archives": archives}
 
-    def new_call(self, tell: Callable[[str], None] | None = None) -> TimedCall:
+    def new_call(self, tell: Callable[[str], None] | None = None) -> Call:
         """A call with the budget of the settings; cancel() on it stops the work from another thread."""
-        return TimedCall(self.settings.call_budget_ms / 1000, tell=tell, clock=self.transport.clock)
+        return Call(self.settings.call_budget_ms / 1000, tell=tell, clock=self.transport.clock)
 
     # ---- the tools, as methods ---------------------------------------------------------------------------------------
 
@@ -372,8 +371,6 @@ def _described(page: PageText, reference: Reference, opened: Opened) -> TextAnsw
 
 def _passages_of(answer: TextAnswer, read: PageText, match: str, given: Mapping[str, Any]) -> TextAnswer:
     """The passages around a match in a page that was read."""
-    from .contract import Passage
-
     found = windows.find(read.text or "", match, given["max_passages"])
     notes = list(answer.notes)
     if read.text and not found.occurrences:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol
 from urllib.parse import SplitResult
 
+from .calls import Call
 from .errors import InvalidInput, SourceError
 from .settings import Settings
 from .text import scalar_text
@@ -461,7 +462,7 @@ def to_dict(value: Any) -> Any:
 
 
 @functools.cache
-def _wire_fields(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
+def _wire_fields(kind: Any) -> tuple[tuple[str, bool], ...]:
     """The fields of a dataclass that go on the wire, and whether their null or emptiness does too."""
     stated: frozenset[str] = getattr(kind, "stated", frozenset())
     inner: frozenset[str] = getattr(kind, "inner", frozenset())
@@ -511,19 +512,6 @@ class Reply:
 
 Check = Callable[[Reply], None]  # raises a SourceError when a 200 is no answer; runs before anything is kept
 Params = Mapping[str, str] | Sequence[tuple[str, str]]
-
-
-class Call(Protocol):
-    """One question of one caller: its deadline, its cancellation, and whom to tell how it goes."""
-
-    def remaining_s(self) -> float:
-        """Seconds left in the call's budget, 0.0 when spent."""
-
-    def check(self) -> None:
-        """Raise Cancelled or TimedOut when the call is over."""
-
-    def tell(self, message: str) -> None:
-        """Report progress; does nothing when nobody asked for it."""
 
 
 class Asker(Protocol):

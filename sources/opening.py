@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from .contract import Archive, Call
+from .calls import Call
+from .contract import Archive
 from .errors import Cancelled, SourceError, UnreadableAnswer
 from .settings import Settings
 from .transport import ArchiveAsker, Transport

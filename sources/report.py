@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from .answers import Answer, ItemsAnswer
+from .calls import Call
 from .citations import citation
-from .contract import Call, Item, Record, to_dict
+from .contract import Item, Record, to_dict
 from .errors import InvalidInput, SourceError
 from .inert import inert, visible
 
@@ -46,6 +47,7 @@ class ReportAnswer(Answer):
     progress: Mapping[str, Any] = field(default_factory=dict)
     next_step: str
     report: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from typing import Any
 
 from .answers import AllFailed, Asked, InsideAnswer, ItemsAnswer, Report
 from .asking import ask_each
-from .contract import Archive, Call, Describes, Facet, Page, Plan, Query
+from .calls import Call
+from .contract import Archive, Describes, Facet, Page, Plan, Query
 from .errors import InvalidInput, SourceError
 from .opening import Opened, Opener
 from .remarks import remarks
