@@ -454,7 +454,7 @@ def to_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): to_dict(got) for name, got in value.items()}
     wire = {}
-    for name, is_stated in _wire_fields(type(value)):
+    for name, is_stated in _wire_fields(value.__class__):
         got = getattr(value, name)
         if is_stated or (got is not None and got != () and got != {}):
             wire[name] = to_dict(got)
