@@ -249,7 +249,7 @@ class _StandInHandler(BaseHTTPRequestHandler):
 def stand_in() -> Iterator[StandIn]:
     """A stand-in for every archive; its `address` is a gateway's."""
     server = StandIn()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
     thread.start()
     yield server
     server.over.set()

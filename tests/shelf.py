@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conftest import ANSWERS, FakeClock, Route, StandIn
+
 from sources.client import BooksClient
 from sources.contract import Archive
 from sources.registry import ARCHIVES
