@@ -68,7 +68,7 @@ _DROPPED = {
     "facets": "the service gives no counts by term",
     "availability": "the service does not say whether a work can be lent or read",
 }
-_CUT = f"data.bnf.fr: the list was cut at {STATEMENTS_OF_A_LIST} statements; its last entries may be missing or told in part."
+_CUT = f"The list was cut at {STATEMENTS_OF_A_LIST} statements; its last entries may be missing or told in part."
 _DATES_DROPPED = "the search carries no date: the date of a work is free text"
 _ABSENT_FOR = {
     "isbn": "data.bnf.fr files an ISBN under editions, with hyphens that cannot be guessed; its search reads titles of works.",
@@ -278,7 +278,7 @@ class DataBnf(Archive):
         skipped = _skipped(answer, things, records)
         full = (answer.counted or 0) >= WINDOW
         if full:
-            notes.append(f"data.bnf.fr: the words match at least {WINDOW} titles of works and editions, and only the first {WINDOW} are "
+            notes.append(f"The words match at least {WINDOW} titles of works and editions, and only the first {WINDOW} are "
                          "read, in no order; other works may match, and a second reading may differ. More words narrow it.")
         if answer.row_count >= STATEMENTS_OF_A_LIST:
             notes.append(_CUT)
@@ -318,9 +318,9 @@ class DataBnf(Archive):
         headings.sort(key=lambda heading: (not heading.exact, heading.variant is None, fold(heading.label), heading.uri))
         full = (answer.counted or 0) >= WINDOW or answer.row_count >= STATEMENTS_OF_A_LIST
         if full:
-            notes.append(f"data.bnf.fr: only the first {WINDOW} matching forms were read, in no order; the heading meant may be missing.")
+            notes.append(f"Only the first {WINDOW} matching forms were read, in no order; the heading meant may be missing.")
         if not headings and kind == "subject":
-            notes.append("data.bnf.fr: only the preferred French forms of RAMEAU headings are searched; another form may be the one filed.")
+            notes.append("Only the preferred French forms of RAMEAU headings are searched; another form may be the one filed.")
         return Page(records=tuple(headings[:rows]), skipped=skipped, more=len(headings) > rows or (None if full else False),
                     notes=tuple(notes))
 

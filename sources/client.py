@@ -363,7 +363,7 @@ def _described(page: PageText, reference: Reference, opened: Opened) -> TextAnsw
     """What is said of a page whatever was asked of it."""
     return TextAnswer(identifier=page.identifier, source=reference.source, title=page.title, published_on=page.published_on,
                       publication=page.publication, places=page.places, edition=page.edition, page_number=page.page_number,
-                      page_number_is=page.page_number_is, printed_page=page.printed_page, page_count=page.page_count,
+                      page_number_is=page.page_number_is or opened.archive.pages_are, printed_page=page.printed_page, page_count=page.page_count,
                       ocr_available=page.ocr_available, text_refused=page.text_refused, source_url=page.source_url,
                       image_url=page.image_url, previous_page=page.previous_page, next_page=page.next_page,
                       item_identifier=page.item_identifier, rights=page.rights, attribution=opened.attribution())

@@ -209,11 +209,11 @@ def _answered(reports: Sequence[Told]) -> Lines:
 def _account(report: Told) -> list[str | None]:
     """What one archive read and did, in the order a reader needs it; the keys that describe it stand there once for all rows."""
     means = f" ({report['reported_total_means']})" if report.get("reported_total_means") else ""
-    total = f" of {report['reported_total']:,}{means}" if report.get("reported_total") is not None else ""
+    total = f"its own count: {report['reported_total']:,}{means}" if report.get("reported_total") is not None else None
     held = "from the record kept" if report.get("replayed") else "from the cache" if report.get("cached") else None
     if held and report.get("retrieved_at"):
         held += f", of {report['retrieved_at'][:10]}"
-    return [_count(report.get("count", 0), "row") + total, _with("unreadable and dropped:", report.get("skipped")),
+    return [_count(report.get("count", 0), "row"), total, _with("unreadable and dropped:", report.get("skipped")),
             _with("asked as", report.get("media_type_asked")), _with("reads", report.get("corpus")),
             _either(report.get("publishes_page_number"), "gives page numbers", "gives no page number"),
             _with("searches", report.get("searches_on")), _with("a row is", report.get("row_describes")),
@@ -349,7 +349,7 @@ def _read_text(payload: Told) -> Lines:
     lines = [f"Text: {_title(payload)}" + (f", {page}{of}" if page else ""), f"Identifier: {_where(payload)}"]
     lines.append(f"Address: {_said(payload['source_url'])}")
     lines += [f"Image: {_said(payload['image_url'])} (to open; nothing of it was read)"] if payload.get("image_url") else []
-    lines += _facts(payload, (("Published", ("published_on", "publication", "edition")),))
+    lines += _facts(payload, (("Published", ("published_on", "publication")), ("Edition", ("edition",))))
     lines += [f"Published: places: {_listed(payload['places'])}."] if payload.get("places") else []
     lines += _passages(payload) if "passages" in payload else _text(payload)
     lines += _turning(payload) + _rights(payload) + notes(payload)

@@ -253,7 +253,7 @@ def test_a_full_window_is_told_and_leaves_more_unknown(make_archive: Make, answe
     page = make_archive(DataBnf).search_catalogue(Query(words="marais", rows=5))
 
     assert page.more is None
-    assert page.notes == ("data.bnf.fr: the words match at least 400 titles of works and editions, and only the first 400 are read, in no "
+    assert page.notes == ("The words match at least 400 titles of works and editions, and only the first 400 are read, in no "
                           "order; other works may match, and a second reading may differ. More words narrow it.",)
 
 
@@ -619,7 +619,7 @@ def test_subjects_are_rameau_headings_and_a_full_window_is_told(make_archive: Ma
         ("Marais", True), ("Marais -- Dans la littérature", False), ("Marais côtiers", False)]
     assert page.records[0].use_with == {"argument": "subject", "value": "Marais", "sources": ["gallica"]}
     assert page.more is None
-    assert page.notes == ("data.bnf.fr: only the first 400 matching forms were read, in no order; the heading meant may be missing.",)
+    assert page.notes == ("Only the first 400 matching forms were read, in no order; the heading meant may be missing.",)
     assert "?thing dcterms:isPartOf <http://data.bnf.fr/vocabulary/scheme/r166>" in asked()
 
 
