@@ -323,10 +323,10 @@ class Transport:
                 return self._attempt(flight)
             except _Again as again:
                 flight.seen = error = again.error
-                pause_s = 2.0 ** attempt if again.after_s is None else again.after_s
-                if attempt >= min(self.settings.max_retries, again.tries) or pause_s >= flight.remaining_s():
+                if attempt >= min(self.settings.max_retries, again.tries):
                     again.gate.postpone(again.after_s or 0.0)
                     raise error from again
+                pause_s = 2.0 ** attempt if again.after_s is None else again.after_s
                 _log.info("%s is asked again after %g s: %s", flight.archive.name, pause_s, error.message)
                 again.gate.postpone(pause_s)
                 attempt += 1

@@ -153,14 +153,14 @@ def test_a_queue_that_does_not_move_ends_at_the_callers_deadline(clock):
 
     def request() -> None:
         try:
-            gate.enter(lambda: deadline - clock.monotonic(), never, None)
+            gate.enter(lambda: max(0.0, deadline - clock.monotonic()), never, None)
         except SourceError as exc:
             errors.append(exc)
 
     waiting = threading.Thread(target=request)
     waiting.start()
     until_true(lambda: len(gate._queue) == 1)
-    clock.advance(5.0)
+    clock.advance(3.0)
     gate.nudge()
     waiting.join()
 
@@ -327,7 +327,8 @@ def test_a_slot_nobody_uses_is_given_back(clock, tmp_path):
 
 @pytest.mark.parametrize("text", [b"", b"\x00\xff garbage", b"[]", b'{"next_free": "soon"}', b"9" * 5000, b"null",
                                   LaneState(next_free=float("nan")).write(), LaneState(next_free=float("inf")).write(),
-                                  LaneState(wall_step=10 ** 300).write()])
+                                  LaneState(wall_step=10 ** 300).write(),
+                                  LaneState(blocked_at=float("inf"), blocked_s=60.0).write()])
 def test_garbage_in_the_file_reads_as_a_fresh_state(clock, tmp_path, text):
     path = tmp_path / "toy.json"
     path.write_bytes(text)
