@@ -491,7 +491,7 @@ class InternetArchive(Archive):
                      year_means="the year filed for the item; a document inside a bundle carries the bundle's",
                      total_means="documents whose text matches")
     catalogue = Describes(searches_on="what depositors wrote: titles, names, subjects, descriptions",
-                          row_describes="an item: one deposit, which may be a copy, a bundle or a collection", requires_every_word=True,
+                          row_describes="one deposit: a copy, a bundle or a collection", requires_every_word=True,
                           year_means="the year a depositor typed: a work's, an edition's or a guess, without an era; "
                                      "1 January may stand for the year alone",
                           total_means="items that match")

@@ -87,9 +87,8 @@ class LibraryOfCongress(Archive):
         publishes_page_number=True, requires_every_word=True, year_means="the year of the newspaper's issue",
         total_means="newspaper pages that match")
     catalogue = Describes(
-        searches_on="the words of the record and of whatever text the Library holds with it; digitised things alone",
-        row_describes="mostly one catalogued item, sometimes a collection, a page or a guide (is_item says which); creator lists the names "
-                      "that the record gives without another role, in its order",
+        searches_on="the record and whatever text the Library holds with it; digitised things alone",
+        row_describes="one catalogued item, else a collection, page or guide (is_item says so); creator: the names without another role",
         year_means=YEAR_MEANS,
         total_means="digitised items, pages, collections and guides that match")
 
@@ -415,7 +414,7 @@ def _catalogue_request(query: Query) -> _Request:
     if "collection" in query.fields:
         _add_collection(request, query)
     elif query.media_type is None:
-        request.notes.append("It has one catalogue for each kind; no media_type was named, so books alone were asked.")
+        request.notes.append("No media_type was named, so books alone were asked.")
     for name in ("title", "creator", "publisher"):
         if name in query.fields:
             request.add_words(name, query.fields[name], "among the words sought anywhere in the record or its text: there is no such field")

@@ -15,7 +15,7 @@ from .contract import Contributor, Copy, Item, PageEntry, PageText, Reference, R
 from .text import first, fold, integer, joined, listing, mapping, plain, strings, year_of
 
 SITE = "https://www.loc.gov"
-YEAR_MEANS = "the year of the one date a record is filed under: a span is filed at its start, and no era is kept"
+YEAR_MEANS = "the year a record is filed under: of a span its start; no era is kept"
 
 NO_TERMS = "The record states no terms of reuse; that silence grants nothing."
 NO_TERMS_OF_PAGE = Rights(covers="this page", note="No terms of reuse came with the page, which grants nothing; get_item reads its record's.")

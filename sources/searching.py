@@ -223,8 +223,7 @@ def _facets(harvests: Sequence[Harvest]) -> tuple[Facet, ...]:
 
 
 def _order(query: Query, harvests: Sequence[Harvest], *, grouped: bool) -> str:
-    parts = ["Rows alternate between the archives, one from each in turn, each archive's rows in the order it gave them and wording after "
-             "wording; no relevance and no date is compared across archives."]
+    parts = ["Rows alternate between the archives, each archive's in its own order; neither relevance nor date is compared across them."]
     if grouped:
         parts.append("Matches whose excerpt shows the searched words stand before those whose excerpt does not.")
     sorted_inside = [harvest.archive.name for harvest in harvests if harvest.answered and "sort" in dict(harvest.plan.sent)]

@@ -364,7 +364,7 @@ def test_facets_are_the_librarys_own_terms_and_a_nameless_field_is_left_out(loc,
 def test_naming_no_kind_asks_the_books_and_says_so():
     plan = LibraryOfCongress.plan_catalogue(Query(words="otter"))
 
-    assert plan == Plan(media_type_asked="books", notes=("It has one catalogue for each kind; no media_type was named, so books alone were asked.",))
+    assert plan == Plan(media_type_asked="books", notes=("No media_type was named, so books alone were asked.",))
 
 
 @responses.activate
