@@ -1,0 +1,362 @@
+"""A soak: thousands of mixed calls, a fifth of the archives' answers broken, and nothing may wear out.
+
+    python tests/soak.py                   20,000 calls in this process; spacing, retries and blocks go by a fake clock
+    python tests/soak.py --minutes 10      the real process on the real clock, six calls at a time
+
+A stand-in plays all five archives over real sockets. Printed are the calls, the answers, the failures by name, what came out
+wrong (an answer that tells a broken archive as empty, an internal error, a call without an answer, a spacing that was not
+kept), and memory, threads and descriptors after the warm-up and at the end. Exit status 1 where anything of that is wrong.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import shelf
+from conftest import FakeClock, Route, Seen, StandIn
+from test_faults import FAULTS, READINGS, SEARCHES, Fault, Step
+
+import mcp_books
+from sources.pacing import Gate
+from sources.registry import ARCHIVES
+
+ROOT = Path(__file__).resolve().parent.parent
+TOLERANCE_S = 0.005  # by which two requests may be seen too close together: what a loaded machine blurs
+FAULT_RATE = 0.2
+CANCEL_RATE = 0.03  # of the calls
+HEAVY_RATE = 0.02  # of the faults: those that hold a thread until a deadline, or fill a body up to its ceiling
+PASSING = ("reset", "closed without an answer", "half a body", "web page", "500", "502", "503", "empty", "truncated", "another shape",
+           "another kind", "wrong charset", "redirect to another host")  # faults after which the lane is asked again
+A_DAY_S = 86_400.0
+GROWTH_KB, GROWTH = 8_192, 4  # of memory, of threads or descriptors, from the warm-up to the end: what comes and goes
+
+
+# ---- what is asked, and what goes wrong --------------------------------------------------------------------------------
+
+class Weather(StandIn):
+    """A stand-in whose answers go wrong now and then. `broken` counts how."""
+
+    def __init__(self, chance: random.Random, faults: dict[str, Fault]) -> None:
+        super().__init__()
+        self.broken: Counter[str] = Counter()
+        self._chance = chance
+        self._light = [name for name in faults if not is_heavy(name)]
+        self._heavy = [name for name in faults if is_heavy(name)]
+        shelf.stock(self)
+        self._questions = {id(route): question for route, question in zip(self.routes, shelf.QUESTIONS.values(), strict=True)}
+
+    def route(self, seen: Seen) -> Route:
+        route = super().route(seen)
+        question = self._questions.get(id(route))
+        with self.lock:
+            if question is None or self._chance.random() > FAULT_RATE:
+                return route
+            heavy = self._heavy and self._chance.random() < HEAVY_RATE
+            name = self._chance.choice(self._heavy if heavy else self._light)
+            self.broken[name] += 1
+        return replace(route, **FAULTS[name].does(question))
+
+
+def is_heavy(name: str) -> bool:
+    return FAULTS[name].waits or name in ("endless", "gzip bomb")
+
+
+def asks(chance: random.Random, number: int) -> dict[str, Any]:
+    """The next request: nine in ten a good call, else one that is refused, or one for a list."""
+    kind = chance.random()
+    if kind < 0.9:
+        step: Step = chance.choice([*SEARCHES, *READINGS])
+        params: dict[str, Any] = {"name": step.tool, "arguments": dict(step.arguments)}
+    elif kind < 0.95:
+        params = {"name": chance.choice(["search_inside", "get_item"]), "arguments": chance.choice([{}, {"query": 5}, {"limit": "many"}, {"x": 1}])}
+    else:
+        return {"jsonrpc": "2.0", "id": number, "method": chance.choice(["ping", "tools/list", "prompts/list", "resources/list"])}
+    if chance.random() < 0.3:
+        params["_meta"] = {"progressToken": number}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def cancellation(number: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
+
+
+# ---- what comes back ---------------------------------------------------------------------------------------------------
+
+@dataclass(kw_only=True)
+class Tally:
+    calls: int = 0
+    answers: int = 0
+    cancelled: int = 0
+    notices: int = 0
+    failures: Counter[str] = field(default_factory=Counter)  # by archive or tool error, and code
+    wrong: Counter[str] = field(default_factory=Counter)
+    open: set[int] = field(default_factory=set)
+    taken_back: set[int] = field(default_factory=set)  # a cancellation was sent; the reply may have been on its way
+
+    def give_up(self, number: int) -> None:
+        """Await a call that was taken back no longer."""
+        if number in self.open & self.taken_back:
+            self.open.discard(number)
+            self.cancelled += 1
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Count one message of the server."""
+        if "method" in message:
+            self.notices += 1
+            if message["params"]["progressToken"] not in self.open:
+                self.wrong["progress after the reply"] += 1
+            return
+        if message.get("id") not in self.open:
+            self.wrong["a reply that was not awaited"] += 1
+            return
+        self.open.discard(message["id"])
+        self.answers += 1
+        if "error" in message:
+            self.wrong[f"protocol error {message['error']['code']}"] += 1
+            return
+        result = message["result"]
+        if result.get("isError"):
+            code = re.match(r"Error: (\w+)\.", result["content"][0]["text"])
+            self.failures[f"whole call: {code[1] if code else 'unnamed'}"] += 1
+        for report in result.get("structuredContent", {}).get("per_source", ()):
+            if report["status"] == "failed":
+                self.failures[f"{report['source']}: {report['error']['code']}"] += 1
+            elif report["status"] == "answered" and not report.get("count"):
+                self.wrong[f"{report['source']} told as empty"] += 1  # the shelf holds rows for everything that is asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What a process holds: resident memory and its peak in KB, threads, open descriptors."""
+
+    resident_kb: int
+    peak_kb: int
+    threads: int
+    descriptors: int
+
+
+def load_of(pid: int) -> Load:
+    """As Linux tells it; zeros elsewhere."""
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        return Load(resident_kb=0, peak_kb=0, threads=0, descriptors=0)
+    told = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return Load(resident_kb=int(told["VmRSS"].split()[0]), peak_kb=int(told["VmHWM"].split()[0]), threads=int(told["Threads"]),
+                descriptors=len(os.listdir(f"/proc/{pid}/fd")))
+
+
+def too_close(starts: dict[str, list[float]], spacings: dict[str, float]) -> tuple[int, float]:
+    """How many requests of a lane followed the one before too soon, and by how many seconds at worst."""
+    short = [spacings[lane] - (later - earlier) for lane, times in starts.items() for earlier, later in zip(times, times[1:], strict=False)]
+    return sum(missing > TOLERANCE_S for missing in short), max([0.0, *short])
+
+
+def report(tally: Tally, weather: Weather, requests: int, close: tuple[int, float], before: Load, after: Load) -> int:
+    """Print the figures; the exit status."""
+    if close[0]:
+        tally.wrong["spacing not kept"] += close[0]
+    if tally.open:
+        tally.wrong["calls without an answer"] += len(tally.open)
+    for name, grown, limit in (("memory", after.resident_kb - before.resident_kb, GROWTH_KB), ("threads", after.threads - before.threads, GROWTH),
+                               ("descriptors", after.descriptors - before.descriptors, GROWTH)):
+        if grown > limit:
+            tally.wrong[f"{name} grown by {grown}"] += 1
+    print(f"calls {tally.calls}, answers {tally.answers}, cancelled {tally.cancelled}, progress notices {tally.notices}")
+    print(f"requests {requests}, broken answers {sum(weather.broken.values())} of {len(weather.broken)} kinds")
+    print("failures named: " + ", ".join(f"{name} {count}" for name, count in sorted(tally.failures.items())))
+    print(f"spacing violations {close[0]} (worst {close[1] * 1000:.1f} ms short, tolerance {TOLERANCE_S * 1000:g} ms)")
+    print(f"after the warm-up: {before}")
+    print(f"at the end:        {after}")
+    print("wrong: " + (", ".join(f"{name} {count}" for name, count in tally.wrong.items()) or "nothing"))
+    return 1 if tally.wrong else 0
+
+
+# ---- on a fake clock -----------------------------------------------------------------------------------------------------
+
+class OneClient(mcp_books.Books):
+    """Books whose client is given."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client.settings)
+        self._given = client
+
+    def client(self) -> Any:
+        return self._given
+
+
+def count_starts() -> dict[str, list[float]]:
+    """The moments on the pacing clock at which each gate let a request go, from now on."""
+    starts: dict[str, list[float]] = {}
+    turn = Gate._turn
+
+    def noted(gate: Gate, *args: Any) -> bool:
+        with gate._changed:  # held, so that the next request cannot go before this one is noted
+            granted = turn(gate, *args)
+            if granted:
+                starts.setdefault(f"{gate.archive} {id(gate)}", []).append(gate._next_free - gate.spacing_s)
+            return granted
+
+    Gate._turn = noted  # type: ignore[method-assign,assignment]
+    return starts
+
+
+def on_a_fake_clock(calls: int, seed: int) -> int:
+    chance = random.Random(seed)
+    weather = Weather(random.Random(seed + 1), FAULTS)
+    threading.Thread(target=weather.serve_forever, args=(0.05,), daemon=True).start()
+    clock = FakeClock()
+    starts = count_starts()
+    client = shelf.client(weather, clock, max_retries=1, timeout_ms=400, cache_ttl_ms=100)
+    spacings = {f"{gate.archive} {id(gate)}": gate.spacing_s for gate in client.transport._gates.values()}
+    written: list[bytes] = []
+    connection = mcp_books.Connection(mcp_books.Server(OneClient(client)), written.append)
+    connection.receive(b'{"jsonrpc":"2.0","id":-1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}')
+    written.clear()
+    tally, requests, before = Tally(), 0, load_of(os.getpid())
+    close, worst = 0, 0.0
+    for number in range(calls):
+        sent = asks(chance, number)
+        tally.calls += 1
+        tally.open.add(number)
+        connection.receive(json.dumps(sent).encode())
+        if chance.random() < CANCEL_RATE:
+            connection.receive(json.dumps(cancellation(number)).encode())
+            tally.taken_back.add(number)
+        if not connection.idle.wait(60):
+            break
+        for line in written:
+            tally.take(json.loads(line))
+        written.clear()
+        tally.give_up(number)
+        if number % 20 == 19:
+            clock.advance(A_DAY_S)
+        if number % 500 == 499 or number == calls - 1:
+            requests += len(weather.seen)
+            weather.seen.clear()
+            count, missing = too_close(starts, spacings)
+            close, worst = close + count, max(worst, missing)
+            for times in starts.values():
+                del times[:-1]
+        if number == calls // 5:
+            before = load_of(os.getpid())
+        if number % 2000 == 1999:
+            print(f"{number + 1} calls", file=sys.stderr, flush=True)
+    weather.over.set()  # the stand-in's own threads, which stay silent or drip in this process, end with it
+    time.sleep(1.0)
+    after = load_of(os.getpid())
+    client.close()
+    return report(tally, weather, requests, (close, worst), before, after)
+
+
+# ---- on the real clock -----------------------------------------------------------------------------------------------------
+
+CALLS_OPEN = 6
+LONGEST_CALL_S = 60.0  # after it a host would have given up (facts of the hosts, 2026)
+LANES = [(lane, re.compile("|".join(lane.hosts)), re.compile("|".join(lane.paths)) if lane.paths else None)
+         for archive in ARCHIVES for lane in archive.lanes]
+
+
+def lane_of(place: str) -> str:
+    """The lane that a request seen at "HOST/PATH" belongs to; one that names paths goes before one of the same host without."""
+    host, _, path = place.partition("/")
+    named = [lane.key for lane, hosts, paths in LANES if hosts.fullmatch(host) and paths and paths.fullmatch("/" + path)]
+    return named[0] if named else next(lane.key for lane, hosts, paths in LANES if hosts.fullmatch(host) and not paths)
+
+
+class Process:
+    """The real server, and what it says."""
+
+    def __init__(self, gateway: str) -> None:
+        environ = {**os.environ, "BOOKS_GATEWAY": gateway, "BOOKS_STATE_DIR": "off", "BOOKS_GALLICA_CONTENTS": "accept",
+                   "BOOKS_CACHE_TTL_MS": "5000", "BOOKS_TIMEOUT_MS": "5000", "BOOKS_LOG_LEVEL": "error"}
+        self.child = subprocess.Popen([sys.executable, str(ROOT / "mcp_books.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ)
+        self.said: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.tell({"jsonrpc": "2.0", "id": -1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}})
+        self.said.get(timeout=30)
+
+    def _listen(self) -> None:
+        assert self.child.stdout is not None
+        for line in self.child.stdout:
+            self.said.put(line)
+
+    def tell(self, message: dict[str, Any]) -> None:
+        assert self.child.stdin is not None
+        self.child.stdin.write(json.dumps(message).encode() + b"\n")
+        self.child.stdin.flush()
+
+    def end(self) -> tuple[int, float]:
+        """The exit code and the seconds it took to end."""
+        assert self.child.stdin is not None
+        began = time.monotonic()
+        self.child.stdin.close()
+        return self.child.wait(30), time.monotonic() - began
+
+
+def on_the_real_clock(minutes: float, seed: int) -> int:
+    chance = random.Random(seed)
+    weather = Weather(random.Random(seed + 1), {name: FAULTS[name] for name in (*PASSING, "silent", "drip")})
+    threading.Thread(target=weather.serve_forever, args=(0.05,), daemon=True).start()
+    server, tally = Process(weather.address), Tally()
+    sent_at: dict[int, float] = {}
+    before = load_of(server.child.pid)
+    began, warm, number = time.monotonic(), False, 0
+    while time.monotonic() < began + minutes * 60 or tally.open:
+        now = time.monotonic()
+        if len(tally.open) < CALLS_OPEN and now < began + minutes * 60:
+            server.tell(asks(chance, number))
+            sent_at[number] = now
+            tally.calls, number = tally.calls + 1, number + 1
+            tally.open.add(number - 1)
+            if chance.random() < CANCEL_RATE:
+                server.tell(cancellation(number - 1))
+                tally.taken_back.add(number - 1)
+            continue
+        try:
+            tally.take(json.loads(server.said.get(timeout=0.5)))
+        except queue.Empty:
+            for late in [entry for entry in tally.open if now - sent_at[entry] > (1.0 if entry in tally.taken_back else LONGEST_CALL_S)]:
+                tally.give_up(late)
+            if any(now - sent_at[entry] > LONGEST_CALL_S for entry in tally.open):
+                break
+        if not warm and now > began + minutes * 12:
+            before, warm = load_of(server.child.pid), True
+    time.sleep(1.0)
+    after = load_of(server.child.pid)
+    code, seconds = server.end()
+    if code or seconds > 2.0:
+        tally.wrong[f"exit {code} after {seconds:.1f} s"] += 1
+    starts: dict[str, list[float]] = {}
+    for seen in sorted(weather.seen, key=lambda seen: seen.at_s):
+        starts.setdefault(lane_of(seen.place), []).append(seen.at_s)
+    print("requests a lane: " + ", ".join(f"{lane} {len(times)}" for lane, times in sorted(starts.items())))
+    return report(tally, weather, len(weather.seen), too_close(starts, {lane.key: lane.spacing_s for lane, _, _ in LANES}), before, after)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=20_000, help="on the fake clock (20000)")
+    parser.add_argument("--minutes", type=float, help="on the real clock instead, for so long")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    return on_a_fake_clock(given.calls, given.seed) if given.minutes is None else on_the_real_clock(given.minutes, given.seed)
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # the stand-in's threads may still drip
