@@ -26,6 +26,7 @@ from mcp_books import (
     PROGRESS_PAUSE_S,
     STATELESS_REVISION,
     SUPPORTED,
+    Books,
     Connection,
     Server,
     encode,
@@ -830,3 +831,40 @@ def test_no_line_ends_the_server(revision: str | None, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == ""
     host.send(message("ping", id="alive"))
     assert host.settle()[-1] == {"jsonrpc": "2.0", "id": "alive", "result": {}}
+
+
+def arguments_like(chance: random.Random, schema: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a tool, most of them as its schema wants, some beside it, some of any shape, now and then an unknown one."""
+    texts = ["otter", '"a wet fog"', "", " ", "щука\ud800", "2024-02-30", "1888-02", "archive:x", "loc:sn83030214/1900-01-01/ed-1", "bnf:cb1", "0",
+             "x" * 400, "https://archive.org/details/x", "openlibrary:OL1W", "gallica:bpt6k1", "../../etc", "9780140328721"]
+
+    def value(rule: dict[str, Any]) -> Any:
+        if chance.random() < 0.15:
+            return anything(chance, 2)
+        if "enum" in rule:
+            return chance.choice(rule["enum"])
+        if rule.get("type") == "array":
+            return [value(rule["items"]) for _ in range(chance.randrange(3))]
+        if rule.get("type") == "integer":
+            return chance.choice([rule.get("minimum", 0), rule.get("maximum", 3), 1, -1, 10**20, "2"])
+        return chance.choice([True, False, "false"]) if rule.get("type") == "boolean" else chance.choice(texts)
+
+    needed = set(schema.get("required", ()))
+    given = {name: value(rule) for name, rule in schema["properties"].items() if name in needed or chance.random() < 0.2}
+    return {**given, "nonsense": 1} if chance.random() < 0.03 else given
+
+
+def test_no_arguments_of_any_tool_reach_the_loop_as_an_exception(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two hundred seeded calls a tool on the real client, which has an empty shelf to answer from and no network."""
+    chance = random.Random(6)
+    server = server_at(H4, Books(Settings(replay_dir=tmp_path)))  # type: ignore[arg-type]
+    codes: dict[str, int] = {}
+    for name, tool in server.books.tools().items():
+        for _ in range(200):
+            reply = server.answer(message("tools/call", {"name": name, "arguments": arguments_like(chance, tool["inputSchema"])}))
+            assert "result" in check(reply, "tools/call", H4), reply
+            said = reply["result"]["content"][0]["text"] if reply["result"].get("isError") else "answered"
+            codes[said.split(".")[0]] = codes.get(said.split(".")[0], 0) + 1
+
+    assert codes.keys() == {"answered", *(f"Error: {word}" for word in ("invalid_input", "network_error"))}
+    assert capsys.readouterr().err == ""
