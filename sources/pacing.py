@@ -22,6 +22,8 @@ from .errors import ArchiveUnreachable, RateLimited, SourceError
 
 LOCK_PATIENCE_S = 0.25  # a holder needs well under a millisecond; longer means that it is stopped or the disk hangs
 LEDGER_REST_S = 30.0  # how long a ledger that failed is left alone
+SETTING_OUT_S = 2.0  # a request that has its turn sends within milliseconds; after this long its process is taken for dead
+LOOK_AGAIN_S = 0.005  # how often to look whether the request before has been sent
 AHEAD_LIMIT_S = 60.0  # least distance at which a reserved slot is taken for garbage …
 AHEAD_LIMIT_SLOTS = 100  # … or this many spacings, if that is more: each process reserves one slot at a time
 BLOCK_LIMIT_S = 24 * 3600.0  # no block is believed for longer
@@ -40,13 +42,15 @@ class LaneState:
     """What a ledger holds. Slots are on the monotonic clock, which the systems served here count from their start for all
     processes; blocks are on the wall clock, since they outlive the machine's sleep and restarts.
 
-    `next_free` is the next slot nobody has reserved, `last_start` when a request last set out, `written` when this was
-    written: a later moment than now means another start of the machine. `blocked_at` and `blocked_s` are a block's beginning and
+    `next_free` is the next slot nobody has reserved, `last_start` when a request last set out, `setting_out` whether it has its
+    turn but has not yet been sent, `written` when this was written: a later moment than now means another start of the machine.
+    `blocked_at` and `blocked_s` are a block's beginning and
     length, `blocked_by` limit|wall, `wall_step` how often the challenge was met in a row.
     """
 
     next_free: float = 0.0
     last_start: float = 0.0
+    setting_out: bool = False
     written: float = 0.0
     blocked_at: float = 0.0
     blocked_s: float = 0.0
@@ -59,7 +63,8 @@ class LaneState:
         try:
             stored = json.loads(text)
             numbers = {name: float(stored[name]) for name in ("next_free", "last_start", "written", "blocked_at", "blocked_s")}
-            state = cls(**numbers, blocked_by=str(stored["blocked_by"]), wall_step=int(stored["wall_step"]))
+            state = cls(**numbers, setting_out=bool(stored["setting_out"]), blocked_by=str(stored["blocked_by"]),
+                        wall_step=int(stored["wall_step"]))
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return cls()
         return state if all(abs(number) < 1e12 for number in (*numbers.values(), state.wall_step)) else cls()
@@ -92,27 +97,27 @@ class Ledger:
             slot = max(earliest, now, state.next_free)
             if slot <= latest and not state.blocked_for(self._clock.time()):
                 state.next_free = slot + self._spacing_s
-                if slot <= now:
-                    state.last_start = now
             return slot, state
 
-    def confirm(self, slot: float) -> float:
-        """When a reserved slot may be used: now, or somewhat later because the request before it set out late."""
+    def confirm(self) -> float:
+        """When a slot whose time has come may be used: now, or somewhat later because the request before it sets out late."""
         with self._held() as state:
             now = self._clock.monotonic()
             if state is None:
                 return now
+            if state.setting_out and now < state.last_start + SETTING_OUT_S:
+                return now + LOOK_AGAIN_S
             free = state.last_start + self._spacing_s
-            if now < free <= slot + self._spacing_s:
+            if now < free:
                 return free
-            state.last_start = now
+            state.last_start, state.setting_out = now, True
             state.next_free = max(state.next_free, now + self._spacing_s)
             return now
 
     def started(self, now: float) -> None:
         with self._held() as state:
             if state is not None:
-                state.last_start = max(state.last_start, now)
+                state.last_start, state.setting_out = max(state.last_start, now), False
                 state.next_free = max(state.next_free, now + self._spacing_s)
 
     def postpone(self, until: float) -> None:
@@ -268,6 +273,7 @@ class Gate:
         self._queue: list[_Ticket] = []
         self._slot: float | None = None  # reserved for whoever is first in the queue, so a place given up leaves no hole
         self._settled = False  # whether that slot may be used now, as far as other processes go
+        self._setting_out = False  # whether a request has its turn but has not yet been sent
         self._next_free = float("-inf")
         self._blocked_until = float("-inf")
         self._blocked_by = ""
@@ -300,7 +306,7 @@ class Gate:
                 start = self._earliest(self._queue.index(ticket), now)
                 if start > latest:
                     raise self._queue_too_long(start - now)
-                if self._queue[0] is not ticket or self.in_flight >= self._in_flight_max:
+                if self._queue[0] is not ticket or self._setting_out or self.in_flight >= self._in_flight_max:
                     if now >= latest:
                         raise self._queue_too_long(self.spacing_s)
                     self._clock.wait(self._changed, latest)
@@ -310,6 +316,7 @@ class Gate:
                     return False
                 else:
                     self.in_flight += 1
+                    self._setting_out = True
                     self._slot, self._settled = None, False
                     self._next_free = now + self.spacing_s
                     return True
@@ -318,7 +325,7 @@ class Gate:
         """Reserve the next slot, or confirm the one whose time has come; the first in the queue comes here, without the lock."""
         now = self._clock.monotonic()
         if self._slot is not None:
-            moved = self._ledger.confirm(self._slot) if self._ledger is not None else now
+            moved = self._ledger.confirm() if self._ledger is not None else now
             with self._changed:
                 self._slot, self._settled = moved, moved <= self._clock.monotonic()
             return
@@ -334,7 +341,7 @@ class Gate:
                     return
                 if slot > now + remaining_s:
                     raise self._queue_too_long(slot - now)
-            self._slot, self._settled = slot, slot <= self._clock.monotonic()
+            self._slot, self._settled = slot, reserved is None
 
     def _depart(self, ticket: _Ticket) -> None:
         with self._changed:
@@ -363,6 +370,8 @@ class Gate:
 
     def leave(self) -> None:
         """The request is over, however it ended."""
+        if self._setting_out:  # it never came to be sent
+            self.started()
         with self._changed:
             self.in_flight -= 1
             self._changed.notify_all()
@@ -372,6 +381,8 @@ class Gate:
         now = self._clock.monotonic()
         with self._changed:
             self._next_free = max(self._next_free, now + self.spacing_s)
+            self._setting_out = False
+            self._changed.notify_all()
         if self._ledger is not None:
             self._ledger.started(now)
 

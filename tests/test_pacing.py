@@ -68,6 +68,7 @@ def test_five_at_once_set_out_one_spacing_apart(clock):
 
     def request() -> None:
         gate.enter(forever, never, None)
+        gate.started()
         starts.append(clock.monotonic() - 1000.0)
         gate.leave()
 
@@ -105,8 +106,9 @@ def test_who_comes_first_is_served_first(clock):
 def test_no_more_than_allowed_are_in_flight(clock):
     """Two places: the third request waits until one of the first two is over, though its slot has come."""
     gate = gate_of(clock, in_flight_max=2)
-    gate.enter(forever, never, None)
-    gate.enter(forever, never, None)
+    for _ in range(2):
+        gate.enter(forever, never, None)
+        gate.started()
     third = threading.Thread(target=lambda: gate.enter(forever, never, None))
 
     third.start()
@@ -129,6 +131,22 @@ def test_the_spacing_counts_from_the_moment_of_sending(clock):
     pass_through(gate)
 
     assert clock.monotonic() == 1001.3
+
+
+def test_nobody_sets_out_before_the_request_ahead_was_sent(clock):
+    """Two places. The first passed the gate at 0 s and sends at 0.9 s; the second, whose slot was 1 s, sets out at 1.9 s."""
+    gate = gate_of(clock, in_flight_max=2)
+    gate.enter(forever, never, None)
+    second = threading.Thread(target=lambda: gate.enter(forever, never, None))
+
+    second.start()
+    until_true(functools.partial(queue_is, gate, 1))
+    time.sleep(0.05)
+    clock.advance(0.9)
+    gate.started()
+    second.join()
+
+    assert clock.monotonic() == 1001.9
 
 
 def test_a_place_that_cannot_come_in_time_is_refused_at_once(clock):
@@ -291,9 +309,23 @@ def test_a_late_start_elsewhere_moves_the_slot_behind_it(clock, tmp_path):
     clock.advance(0.4)
     late.started()
 
-    moved = other._ledger.confirm(slot[0])
+    moved = other._ledger.confirm()
 
     assert (slot[0], moved) == (1002.0, 1002.4)
+
+
+def test_a_request_elsewhere_that_has_not_been_sent_is_waited_for_but_not_for_ever(clock, tmp_path):
+    """It has its turn since 0 s: at 1 s it is looked for again; at 2 s its process is taken for dead."""
+    path = tmp_path / "toy.json"
+    gate_of(clock, path=path).enter(forever, never, None)
+    ledger = Ledger(path, 1.0, clock)
+    clock.advance(1.0)
+
+    at_one = ledger.confirm()
+    clock.advance(1.0)
+    at_two = ledger.confirm()
+
+    assert (at_one, at_two) == (1001.005, 1002.0)
 
 
 def test_a_block_and_its_step_outlive_a_restart(clock, tmp_path):
@@ -425,8 +457,8 @@ print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[3])):
     gate.enter(lambda: 60.0, lambda: False, None)
-    gate.started()
     print(repr(time.monotonic()), flush=True)
+    gate.started()
     gate.leave()
 """
 
