@@ -405,3 +405,17 @@ def test_the_official_client_lists_calls_cancels_and_closes(mode: str) -> None:
     assert (failed.is_error, failed.content[0].text) == (True, "network_error: The archive did not answer.")
     assert item.contents[0].text == "get_item: archive:x"
     assert prompts == ["trace_a_phrase", "editions_and_copies", "check_a_quotation", "what_may_i_reuse"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+@pytest.mark.skipif("MCP_NODE_DIR" not in os.environ, reason="MCP_NODE_DIR names no folder with @modelcontextprotocol/client")
+def test_the_official_typescript_client_lists_calls_cancels_and_closes(mode: str) -> None:
+    script = (ROOT / "tests" / "protocol" / "official_client.mjs").read_text(encoding="utf-8")
+
+    done = subprocess.run(["node", "--input-type=module", "-e", script, "-", mode, sys.executable, str(STUB)], check=True, timeout=WAIT_S,
+                          cwd=os.environ["MCP_NODE_DIR"], capture_output=True)
+
+    met = json.loads(done.stdout)
+    assert met.pop("tools")[:3] == ["search_inside", "search_items", "get_item"]
+    assert met == {"cancelled": "aborted", "failed": [True, "network_error: The archive did not answer."], "item": "get_item: archive:x",
+                   "prompts": ["trace_a_phrase", "editions_and_copies", "check_a_quotation", "what_may_i_reuse"], "closed": True}
