@@ -318,7 +318,6 @@ class Gate:
                     self.in_flight += 1
                     self._setting_out = True
                     self._slot, self._settled = None, False
-                    self._next_free = now + self.spacing_s
                     return True
 
     def _settle_slot(self, remaining_s: float) -> None:

@@ -103,6 +103,24 @@ def test_who_comes_first_is_served_first(clock):
     assert served == [0, 1, 2, 3]
 
 
+def test_nobody_overtakes_a_request_ahead_that_has_not_yet_woken(clock):
+    """The place is free and the slot has come, but somebody stands in front."""
+    gate = gate_of(clock)
+    ahead = object()
+    gate._queue.append(ahead)
+    behind = threading.Thread(target=lambda: gate.enter(forever, never, None))
+
+    behind.start()
+    until_true(functools.partial(queue_is, gate, 2))
+    time.sleep(0.05)
+    in_flight_before = gate.in_flight
+    gate._queue.remove(ahead)
+    gate.nudge()
+    behind.join()
+
+    assert (in_flight_before, gate.in_flight) == (0, 1)
+
+
 def test_no_more_than_allowed_are_in_flight(clock):
     """Two places: the third request waits until one of the first two is over, though its slot has come."""
     gate = gate_of(clock, in_flight_max=2)
@@ -440,7 +458,9 @@ def test_a_lock_that_nobody_lets_go_is_not_waited_for_long(tmp_path):
         first_s = time.monotonic() - begun
         pass_through(gate)
         second_s = time.monotonic() - begun - first_s
+        read = Ledger(path, 1.0, SystemClock()).peek()
 
+    assert read is None
     assert first_s < 1.0
     assert second_s < 0.2
 
