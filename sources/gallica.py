@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from urllib.parse import SplitResult, parse_qs, unquote
 
-from . import gallica_answers as answer
+from . import gallica_records as answer
 from .arks import is_valid
 from .contract import (
     Archive,
@@ -36,7 +36,7 @@ from .contract import (
     TextMatch,
 )
 from .errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
-from .gallica_answers import HOME, TERMS, Document, Found, every, local_name, text_of
+from .gallica_records import HOME, TERMS, Document, Found, every, local_name, text_of
 from .languages import marc_code
 from .settings import Settings
 from .standard_numbers import isbn_forms

@@ -26,7 +26,7 @@ from sources.contract import (
 )
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
 from sources.gallica import ALTO, CONTENTS_ABSENT, REPOSITORY, SERVICES, SRU, Gallica
-from sources.gallica_answers import TERMS, YEAR_MEANS
+from sources.gallica_records import TERMS, YEAR_MEANS
 from sources.settings import Settings
 
 Make = Callable[..., Gallica]
