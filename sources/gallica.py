@@ -40,7 +40,7 @@ from .gallica_records import HOME, TERMS, Document, Found, every, local_name, te
 from .languages import marc_code
 from .settings import Settings
 from .standard_numbers import isbn_forms
-from .text import first_match, integer, joined, window
+from .text import amount, first_match, integer, joined, window
 from .text import words as words_of
 
 SRU = HOME + "/SRU"
@@ -260,6 +260,7 @@ class Gallica(Archive):
     media_types = ("monographie", "periodique", "fascicule", "manuscrit", "image", "carte", "partition", "musique", "objet",
                    "video", "sonore")
     native_syntax = "CQL"
+    pages_are = "view"
     text = Describes(
         corpus="the machine-read text of Gallica's documents, one row an issue or a volume",
         publishes_page_number=True, requires_every_word=False, year_means=answer.YEAR_MEANS,
@@ -392,7 +393,7 @@ class Gallica(Archive):
         root = self._sru(request.cql, start=start, rows=rows, collapsing=collapsing, exact=request.exact)
         documents, skipped = _documents(root)
         documents = documents[:rows]  # were more sent than asked, the next page would begin with them again
-        total = integer(text_of(root, "numberOfRecords"))
+        total = amount(text_of(root, "numberOfRecords"))
         beyond = None
         if not documents and (every(root, "diagnostic") or (total and start > total)):
             held = f" It has {total} rows; the last page of {rows} is page {-(-total // rows)}." if total else ""
@@ -516,7 +517,7 @@ class Gallica(Archive):
         entries = answer.views(root, local)
         if not entries:
             raise UnreadableAnswer("Gallica sent a list of pages of which none can be read.", archive=self.key)
-        return entries, integer(text_of(root, "nbVueImages")) or len(entries)
+        return entries, amount(text_of(root, "nbVueImages")) or len(entries)
 
     # -- contents
 
@@ -590,7 +591,7 @@ class Gallica(Archive):
         found = tuple(hit for hit in map(answer.passages_on, items) if hit.fragments)
         if items and not found:
             raise UnreadableAnswer("Gallica sent passages of which none can be read.", archive=self.key)
-        return found, integer(root.get("countResults"))
+        return found, amount(root.get("countResults"))
 
     def _require_contents(self, call: str) -> None:
         if not self.ask.settings.gallica_contents:

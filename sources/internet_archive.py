@@ -42,7 +42,7 @@ from .contract import (
 )
 from .errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
 from .languages import language_name, marc_code
-from .text import first, integer, joined, listing, mapping, plain, strings, window, words, year_of
+from .text import amount, first, integer, joined, listing, mapping, plain, strings, window, words, year_of
 
 KEY = "archive"
 SITE = "https://archive.org"
@@ -50,6 +50,7 @@ TEXT_URL = f"{SITE}/services/search/beta/page_production/"
 CATALOGUE_URL = f"{SITE}/advancedsearch.php"
 CEILING = 10_000  # page x rows beyond this is refused with RANGE_OUT_OF_BOUNDS, on both searches
 YEARS = range(1000, 2201)  # a year outside is a placeholder ("0001-01-01") or a slip of the typist
+LEAVES_MAX = 100_000  # a record that states more images than any scan has states none
 PASSAGE_CHARS = 600  # about 300 either side of a match (DESIGN, read_text)
 FACET_VALUES = 20  # terms asked for each field; the service gives six when not told
 
@@ -270,7 +271,7 @@ def _page(rows: list[Any], read: Callable[[Any], Any], *, total: Any, per_page: 
     records = tuple(record for row in rows if (record := read(row)) is not None)
     if rows and not records:
         raise UnreadableAnswer(f"None of the {len(rows)} rows of the Internet Archive could be read.", archive=KEY)
-    count = integer(mapping(total).get("value") if isinstance(total, dict) else total)
+    count = amount(mapping(total).get("value") if isinstance(total, dict) else total)
     beyond = None
     if not rows and count and page > 1 and count <= (page - 1) * per_page:
         beyond = f"Page {page} lies past the last page: at {per_page} rows a page the {count:,} matches fill {-(-count // per_page)}."
@@ -288,10 +289,10 @@ def _facets(aggregations: Any, names: tuple[str, ...], counts_what: str) -> tupl
         begin, step = integer(block.get("first_bucket_key")), integer(block.get("interval")) or 1
         values = []
         for position, bucket in enumerate(listing(block.get("buckets"))):
-            value, count = first(mapping(bucket).get("key")), integer(mapping(bucket).get("doc_count"))
+            value, count = first(mapping(bucket).get("key")), amount(mapping(bucket).get("doc_count"))
             if not isinstance(bucket, dict) and begin is not None:
                 at = begin + position * step
-                value, count = str(at) if step == 1 else f"{at}-{at + step - 1}", integer(bucket)
+                value, count = str(at) if step == 1 else f"{at}-{at + step - 1}", amount(bucket)
             if value and count:
                 values.append(FacetValue(value=value, count=count))
         if values:
@@ -310,7 +311,7 @@ def _record(row: Any) -> Record | None:
     return Record(
         identifier=f"{KEY}:{item}", title=joined(fields.get("title")), creator=joined(fields.get("creator")), year=year,
         date=date.removesuffix("T00:00:00Z") if date else None, media_type=first(fields.get("mediatype")), source_url=_details(item),
-        downloads=integer(fields.get("downloads")), languages=strings(fields.get("language")),
+        downloads=amount(fields.get("downloads")), languages=strings(fields.get("language")),
         publishers=strings(fields.get("publisher")), span=None if year is None else (f"{year}-01-01", f"{year}-12-31"))
 
 
@@ -320,7 +321,7 @@ def _collection(row: Any) -> Collection | None:
     if slug is None or not _ITEM.fullmatch(slug):
         return None
     return Collection(slug=f"{KEY}:{slug}", title=joined(fields.get("title")), description=_prose(fields.get("description")),
-                      item_count=integer(fields.get("item_count")), source_url=_details(slug))
+                      item_count=amount(fields.get("item_count")), source_url=_details(slug))
 
 
 def _prose(value: Any) -> str | None:
@@ -361,7 +362,7 @@ def _copies(item: str, files: list[Any]) -> tuple[tuple[Copy, ...], int]:
         if name is None or generated or _BOOKKEEPING_NAMES.fullmatch(name):
             continue
         closed = " (private: not open to download)" if _true(entry.get("private")) else ""
-        copies.append(Copy(label=name + closed, format=form, size_bytes=integer(entry.get("size")),
+        copies.append(Copy(label=name + closed, format=form, size_bytes=amount(entry.get("size")),
                            url=f"{SITE}/download/{quote(item, safe='@')}/{quote(name, errors='replace')}"))
     return tuple(copies), len(files) - len(copies)
 
@@ -407,7 +408,8 @@ class _Scan:
     @property
     def images(self) -> int | None:
         """How many leaves there are: those listed, else the record's count of page images."""
-        return len(self.leaves) or integer(self.metadata.get("imagecount"))
+        stated = amount(self.metadata.get("imagecount"))
+        return len(self.leaves) or (stated if stated is not None and stated <= LEAVES_MAX else None)
 
     def shown(self, hidden: int = 0) -> tuple[int, ...]:
         """Leaf numbers in order; without a list, those from the first not hidden to the last image."""
@@ -689,7 +691,7 @@ class InternetArchive(Archive):
         date, creators = first(metadata.get("date")), strings(metadata.get("creator"))
         numbers = {name: strings(metadata.get(key)) for name, key in
                    (("isbn", "isbn"), ("issn", "issn"), ("lccn", "lccn"), ("oclc", "oclc-id"), ("ark", "identifier-ark"))}
-        images = integer(metadata.get("imagecount"))
+        images = amount(metadata.get("imagecount"))
         found = Item(
             identifier=f"{KEY}:{item}", title=joined(metadata.get("title")), creator="; ".join(creators) or None, creators=creators,
             year=_year(metadata.get("year"), date), year_means=self.catalogue.year_means, date=date,

@@ -19,7 +19,7 @@ from .errors import ArchiveUnreachable, InvalidInput, RecordNotFound, Unreadable
 from .languages import language_name
 from .loc_records import (LOCAL, SEGMENT, SITE, YEAR_MEANS, contributors, creators, describe_page, flat, https, item_in, labels, page_entry, pages_of,
                           quoted, read_item, resource_in, resources_of, text_address, whole_text)
-from .text import first, first_match, fold, integer, joined, listing, mapping, strings, window, words, year_of
+from .text import amount, first, first_match, fold, integer, joined, listing, mapping, strings, window, words, year_of
 from .windows import find
 
 KEY = "loc"
@@ -203,7 +203,7 @@ class LibraryOfCongress(Archive):
         headings = [heading for heading in (_heading(hit, query) for hit in answer["hits"]) if heading]
         if answer["hits"] and not headings:
             raise UnreadableAnswer("Not one of the headings that came could be read.", archive=KEY)
-        return headings, integer(answer.get("count"))
+        return headings, amount(answer.get("count"))
 
     # ---- records and pages -------------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class LibraryOfCongress(Archive):
             raise RecordNotFound(f"The Library of Congress holds no page {page} of {reference.identifier}.", archive=KEY,
                                  hint="get_item with the section pages lists the pages of a record.")
         answer = mapping(reply.value)
-        count = integer(mapping(answer.get("pagination")).get("of")) or integer(mapping(answer.get("resource")).get("segment_count"))
+        count = amount(mapping(answer.get("pagination")).get("of")) or amount(mapping(answer.get("resource")).get("segment_count"))
         if count and page > count:
             raise RecordNotFound(f"{reference.identifier} has {count} pages; page {page} is past the last.", archive=KEY)
         described = describe_page(reference, name, page, count, answer)
@@ -511,7 +511,7 @@ def _page(answer: dict[str, Any], rows: int, page: int, read: Callable[[dict[str
     """The rows in the Library's order. In its pagination `of` counts results, `total` counts pages, `results` is a text."""
     came = answer["results"]
     pagination = mapping(answer.get("pagination"))
-    total = integer(pagination.get("of"))
+    total = amount(pagination.get("of"))
     if not came and page > 1:
         last = f" The last page is {-(-total // rows)}." if total else ""
         return Page(total=total, beyond=f"Page {page} lies past the last page of this search.{last}")
@@ -583,7 +583,7 @@ def _collection(row: dict[str, Any]) -> Collection | None:
         parts = urlsplit(address or "").path.strip("/").split("/")
         if len(parts) > 1 and parts[0] == "collections" and _SLUG.fullmatch(parts[1]):
             return Collection(slug=f"loc:{parts[1]}", title=first(row.get("title")), description=joined(row.get("description"), " "),
-                              item_count=integer(row.get("count")), source_url=f"{SITE}/collections/{parts[1]}/")
+                              item_count=amount(row.get("count")), source_url=f"{SITE}/collections/{parts[1]}/")
     return None
 
 
@@ -605,7 +605,7 @@ def _facets(block: Any) -> tuple[Facet, ...]:
     found = []
     for entry in map(mapping, listing(block)):
         name = first(entry.get("type")) or first(entry.get("field")) or first(entry.get("facet"))
-        values = [(first(value.get("title")) or first(value.get("term")), integer(value.get("count")))
+        values = [(first(value.get("title")) or first(value.get("term")), amount(value.get("count")))
                   for value in map(mapping, listing(entry.get("filters")))]
         counted = tuple(FacetValue(value=value, count=count) for value, count in values if value and count is not None)
         if name and counted:

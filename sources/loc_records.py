@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from .contract import Contributor, Copy, Item, PageEntry, PageText, Reference, Related, Rights
-from .text import first, fold, integer, joined, listing, mapping, plain, strings, year_of
+from .text import amount, first, fold, integer, joined, listing, mapping, plain, strings, year_of
 
 SITE = "https://www.loc.gov"
 YEAR_MEANS = "the year a record is filed under: of a span its start; no era is kept"
@@ -182,7 +182,7 @@ def pages_of(resources: list[dict[str, Any]], fallback_url: str) -> list[_PageFi
     for resource in resources:
         base = (https(first(resource.get("url"))) or fallback_url).split("?")[0]
         files = resource.get("files")
-        pages: list[list[dict[str, Any]] | None] = [None] * min(integer(files) or integer(resource.get("segments")) or 0, PAGES_MAX)
+        pages: list[list[dict[str, Any]] | None] = [None] * min(amount(files) or amount(resource.get("segments")) or 0, PAGES_MAX)
         if isinstance(files, list):
             pages = [flat(page) for page in files]
         found += [_PageFiles(number=number, url=f"{base}?sp={number}", files=page) for number, page in enumerate(pages, start=1)]
@@ -206,7 +206,7 @@ def _copies(resources: list[dict[str, Any]], item: Mapping[str, Any]) -> tuple[C
         for file in page.files or []:
             mimetype = first(file.get("mimetype"))
             what = "text" if _is_text(file) else "text with positions, ALTO" if mimetype == "text/xml" else mimetype or "file"
-            found += _copy(f"page {page.number}, {what}", mimetype, file.get("url") or file.get("fulltext_service"), integer(file.get("size")))
+            found += _copy(f"page {page.number}, {what}", mimetype, file.get("url") or file.get("fulltext_service"), amount(file.get("size")))
     for image in as_list(item.get("image_url")):
         found += _copy("image", None, image, None)
     unique: dict[str, Copy] = {}
@@ -280,6 +280,7 @@ def https(address: str | None) -> str | None:
     full = "https:" + address if address.startswith("//") else SITE + address if address.startswith("/") else address
     try:
         parts = urlsplit(full)
+        full.encode()  # a lone surrogate stands in no address
     except ValueError:
         return None
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -20,7 +20,7 @@ from .languages import marc_code
 from .openlibrary_records import (CREDIT, FOLDER_OF, OLID, SITE, key_of, namesakes, objection, olid_of, past_the_end, read_author,
                                   read_book, read_credits, read_edition, read_person, read_row, read_subject, remarks, total_of)
 from .standard_numbers import isbn, lccn, oclc
-from .text import first, integer, listing, mapping, words
+from .text import amount, first, integer, listing, mapping, words
 
 ROW_FIELDS = ("key", "title", "author_name", "author_key", "first_publish_year", "edition_count", "ebook_access", "cover_i",
               "language", "subject", "ratings_average", "ratings_count")
@@ -350,7 +350,7 @@ class OpenLibrary(Archive):
         path = f"/works/{olid}/editions.json" if olid[-1] == "W" else f"/authors/{olid}/works.json"
         params = (("limit", str(wanted.list_limit)), ("offset", str(wanted.list_offset)))
         answer = mapping(self.ask.get_json(SITE + path, params).value)
-        total, entries = integer(answer.get("size")), answer.get("entries")
+        total, entries = amount(answer.get("size")), answer.get("entries")
         if total is None or not isinstance(entries, list):
             raise UnreadableAnswer("Open Library sent a list of another shape.", archive=self.key)
         entries = entries[:wanted.list_limit]

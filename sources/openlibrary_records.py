@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .contract import Contributor, Copy, Edition, Heading, Item, Query, Record, Related, Rights
-from .text import first, fold, integer, joined, listing, mapping, strings, words
+from .text import amount, first, fold, integer, joined, listing, mapping, strings, words
 
 SITE = "https://openlibrary.org"
 COVERS = "https://covers.openlibrary.org"  # handed out for a person to open, never asked
@@ -69,8 +69,8 @@ def _year(date: str | None) -> int | None:
 
 
 def total_of(answer: Mapping[str, Any]) -> int | None:
-    counted = integer(answer.get("numFound"))
-    return integer(answer.get("num_found")) if counted is None else counted
+    counted = amount(answer.get("numFound"))
+    return amount(answer.get("num_found")) if counted is None else counted
 
 
 def objection(body: Any) -> str:
@@ -109,10 +109,10 @@ def read_row(entry: Any) -> Record | None:
     return Record(
         identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc.get("title")),
         creator=joined(doc.get("author_name")), year=year, span=(f"{year:04}-01-01", f"{year:04}-12-31") if year else None,
-        media_type="work" if olid[-1] == "W" else "edition", edition_count=integer(doc.get("edition_count")),
+        media_type="work" if olid[-1] == "W" else "edition", edition_count=amount(doc.get("edition_count")),
         cover_url=f"{COVERS}/b/id/{cover}-M.jpg" if cover > 0 else None, ebook_access=first(doc.get("ebook_access")),
         availability=_availability(doc.get("availability") or edition.get("availability")),
-        matching_edition=_matching(edition), matching_edition_count=integer(found.get("numFound")),
+        matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")),
         languages=strings(doc.get("language")), subjects=strings(doc.get("subject"))[:SUBJECTS_MAX],
         author_identifiers=tuple(f"openlibrary:{author}" for author in map(olid_of, listing(doc.get("author_key"))) if author),
         rating=_rating(doc))
@@ -134,7 +134,7 @@ def _rating(doc: Mapping[str, Any]) -> dict[str, Any] | None:
     average = doc.get("ratings_average")
     if isinstance(average, bool) or not isinstance(average, (int, float)):
         return None
-    return {"average": round(average, 2), "count": integer(doc.get("ratings_count"))}
+    return {"average": round(average, 2), "count": amount(doc.get("ratings_count"))}
 
 
 def read_person(doc: Mapping[str, Any], query: str) -> Heading | None:
@@ -157,7 +157,7 @@ def namesakes(docs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     alike = [doc for doc, name in zip(docs, names, strict=True) if name and names.count(name) > 1][:5]
     told = ["; ".join(filter(None, (
         f"{olid_of(doc.get('key'))} {first(doc.get('name'))}", _lifetime(doc),
-        f"{integer(doc.get('work_count'))} works" if integer(doc.get("work_count")) is not None else None,
+        f"{amount(doc.get('work_count'))} works" if amount(doc.get("work_count")) is not None else None,
         f"such as {first(doc.get('top_work'))}" if first(doc.get("top_work")) else None))) for doc in alike]
     return ("several authors bear one name: " + " / ".join(told) + ".",) if told else ()
 
@@ -284,7 +284,7 @@ def _numbers(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _extent(record: Mapping[str, Any]) -> str | None:
-    pages = integer(record.get("number_of_pages"))
+    pages = amount(record.get("number_of_pages"))
     # Cataloguing punctuation leads on to a part that is not given here ("491 p. :").
     size = (first(record.get("pagination")) or "").rstrip(" :;,+") or (f"{pages} pages" if pages else None)
     return "; ".join(filter(None, (size, first(record.get("physical_format"))))) or None

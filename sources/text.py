@@ -13,6 +13,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _YEAR_FIRST = re.compile(r"\[?(\d{4})(?![\d?u.\-]{0,1}[?u.]|\d)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 ELLIPSIS = "…"
+AMOUNT_MAX = 10**15  # bytes of files are the largest figures stated; a thousand million million of anything is a slip
 
 
 def strings(value: Any) -> tuple[str, ...]:
@@ -32,6 +33,10 @@ def strings(value: Any) -> tuple[str, ...]:
 
 def first(value: Any) -> str | None:
     """The first text of a field of any shape, or None."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return " ".join(value.split()) or None
     return next(iter(strings(value)), None)
 
 
@@ -50,6 +55,12 @@ def integer(value: Any) -> int | None:
         return int(value) if value.is_integer() else None
     text = first(value)
     return int(text) if text and re.fullmatch(r"-?\d{1,18}", text, re.ASCII) else None
+
+
+def amount(value: Any) -> int | None:
+    """How many of something there are, as stated: a whole number from 0 on that is not absurd; None for anything else."""
+    number = integer(value)
+    return number if number is not None and 0 <= number <= AMOUNT_MAX else None
 
 
 def mapping(value: Any) -> dict[str, Any]:

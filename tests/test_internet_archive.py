@@ -529,6 +529,17 @@ def test_printed_numbers_are_joined_by_leaf_and_not_by_place(archive, record):
 
 
 @responses.activate
+@pytest.mark.parametrize("stated", [10**12, "999999999999", -3, "1e9"])
+def test_an_absurd_number_of_images_is_no_number(archive, record, stated):
+    """Leaves are counted up to it, so a thousand million million of them would fill the memory."""
+    responses.get(METADATA, json=record(page_numbers=None, files=[], metadata={"imagecount": stated}))
+
+    read = archive.read_record(VALE, ItemQuery(sections=("pages",)))
+
+    assert (read.item.pages, read.list_total) == ((), None)
+
+
+@responses.activate
 def test_leaves_that_are_not_listed_are_counted_from_the_images(archive, record):
     """Without recognised text in the record, no leaf holds any."""
     responses.get(METADATA, json=record(page_numbers=None, files=[], metadata={"imagecount": "2"}))

@@ -555,6 +555,16 @@ def test_a_record_read_by_its_resource_goes_under_its_own_identifier(loc):
 # ---- pages -----------------------------------------------------------------------------------------------------------
 
 @responses.activate
+def test_an_address_that_no_request_can_hold_is_none(loc, answer):
+    """A lone surrogate in a text's address once ended the call: the page then counts as one without text."""
+    responses.get(ISSUE_PAGE, body=answer("loc/page.json").replace("/service/beacon", "\\ud800").replace("%2Fservice%2Fbeacon", "\\ud800"))
+
+    page = loc.read_page(ISSUE, 5)
+
+    assert (page.ocr_available, page.text) == (False, None)
+
+
+@responses.activate
 def test_a_page_is_read_by_its_sequence_without_the_searched_words(loc, answer):
     """With q in the address no text is found: sp is kept, q is left out of both requests. Slashes of the segment stay."""
     responses.get(ISSUE_PAGE, body=answer("loc/page.json"))

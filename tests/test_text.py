@@ -54,3 +54,10 @@ def test_a_window_is_cut_at_blanks_around_the_match_and_says_what_is_missing() -
 
 def test_lone_surrogates_become_the_replacement_character() -> None:
     assert text.scalar_text("a\ud800b\U0001f40b") == "a\ufffdb\U0001f40b"
+
+
+@pytest.mark.parametrize(("stated", "read"), [
+    (41, 41), ("41", 41), (0, 0), (7.0, 7), (-1, None), (10**30, None), ("9" * 17, None), (True, None), (None, None), ("many", None), ([3], 3)])
+def test_an_amount_is_a_whole_number_that_can_be_one(stated: object, read: int | None) -> None:
+    """Nothing is counted below zero, and nothing here beyond a thousand million million."""
+    assert text.amount(stated) == read
