@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .contract import Item, PageEntry
@@ -22,8 +21,9 @@ _BOOK, _MAP, _MUSIC = ("book", "book", "BOOK"), ("map", "misc", "MAP"), ("musica
 _PICTURE, _FILM, _MANUSCRIPT = ("graphic", "misc", "GEN"), ("motion_picture", "misc", "VIDEO"), ("manuscript", "misc", "MANSCPT")
 _TYPES = {
     "books": _BOOK, "book": _BOOK, "monographie": _BOOK, "maps": _MAP, "map": _MAP, "carte": _MAP, "notated-music": _MUSIC,
-    "notated music": _MUSIC, "partition": _MUSIC, "photos": _PICTURE, "image": _PICTURE, "film-and-videos": _FILM, "movies": _FILM,
-    "video": _FILM, "manuscripts": _MANUSCRIPT, "manuscript": _MANUSCRIPT, "manuscrit": _MANUSCRIPT, "software": ("software", "misc", "COMP"),
+    "notated music": _MUSIC, "partition": _MUSIC, "photos": _PICTURE, "image": _PICTURE, "film-and-videos": _FILM,
+    "movies": _FILM, "video": _FILM, "manuscripts": _MANUSCRIPT, "manuscript": _MANUSCRIPT, "manuscrit": _MANUSCRIPT,
+    "software": ("software", "misc", "COMP"),
 }
 _UNCLEAR = ("document", "misc", "GEN")
 
@@ -32,29 +32,12 @@ _BIBTEX_MARKS = {"\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\te
                  "^": r"\textasciicircum{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_"}
 _URL_MARKS = {"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20", '"': "%22"}
 _DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
+_RIS_TAGS = (
+    ("id", "ID"), ("title", "TI"), ("author", "AU"), ("year", "PY"), ("issued", "DA"), ("publisher", "PB"),
+    ("publisher-place", "CY"), ("language", "LA"), ("ISBN", "SN"), ("ISSN", "SN"), ("call-number", "CN"), ("page", "SP"),
+    ("source", "DB"), ("URL", "UR"), ("accessed", "Y2"), ("note", "N1"))
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """What the record states, each text on one line; `issued` is the date in one to three numbers when it is one."""
-
-    key: str
-    types: tuple[str, str, str]
-    title: str | None
-    creators: tuple[str, ...]
-    issued: tuple[int, ...]
-    date: str | None
-    publisher: str | None
-    place: str | None
-    languages: tuple[str, ...]
-    isbn: tuple[str, ...]
-    issn: tuple[str, ...]
-    call_number: str | None
-    source: str | None
-    url: str
-    printed_page: str | None
-    note: str | None
-    retrieved: tuple[int, ...]
+Facts = Mapping[str, tuple[str, ...]]  # by the name CSL has for a fact: its texts, each on one line; none for what is not stated
 
 
 def citation(item: Item, *, retrieved_on: str, page: PageEntry | None = None) -> dict[str, Any]:
@@ -63,41 +46,38 @@ def citation(item: Item, *, retrieved_on: str, page: PageEntry | None = None) ->
     `retrieved_on` begins YYYY-MM-DD. `page` is the page that was read: its printed number is the page cited; a leaf, image or
     view number is told as such in the note, since it is not what a reader finds on the paper.
     """
+    csl, bibtex, ris = _TYPES.get((item.media_type or "").lower(), _UNCLEAR)
     facts = _facts(item, retrieved_on, page)
-    return {"csl_json": _csl(facts), "bibtex": _bibtex(facts), "ris": _ris(facts), "plain": _plain(facts)}
+    return {"csl_json": _csl(csl, facts), "bibtex": _bibtex(bibtex, facts), "ris": _ris(ris, facts), "plain": _plain(facts)}
 
 
-def _facts(item: Item, retrieved_on: str, page: PageEntry | None) -> _Facts:
-    printed = _line(page.printed_page) if page else None
-    notes = [_line(item.attribution)]
+def _facts(item: Item, retrieved_on: str, page: PageEntry | None) -> Facts:
+    printed, seen_as = _lines(page.printed_page) if page else (), ""
     if page and page.page_number is not None and not printed:
         if page.page_number_is == "printed":
-            printed = str(page.page_number)
+            printed = (str(page.page_number),)
         else:
-            notes.insert(0, f"{page.page_number_is.capitalize()} {page.page_number}")
-    date = _line(item.date) or (str(item.year) if item.year is not None else None)
-    return _Facts(
-        key=re.sub(r"[^A-Za-z0-9.]+", "-", item.identifier).strip("-.") or "record", types=_TYPES.get((item.media_type or "").lower(), _UNCLEAR),
-        title=_line(item.title), creators=_lines(item.creators) or _lines((item.creator,)), issued=_day(date), date=date,
-        publisher=_line(item.publisher), place=_line(item.place), languages=_lines(item.language),
-        isbn=_lines(item.standard_numbers.get("isbn", ())), issn=_lines(item.standard_numbers.get("issn", ())),
-        call_number=_line(item.call_number), source=_line(item.source_name.removeprefix("the ")), url=(page.source_url if page else item.source_url),
-        printed_page=printed, note=". ".join(note for note in notes if note) or None, retrieved=_day(retrieved_on[:10]))
+            seen_as = f"{page.page_number_is.capitalize()} {page.page_number}"
+    return {
+        "id": (re.sub(r"[^A-Za-z0-9.]+", "-", item.identifier).strip("-.") or "record",), "title": _lines(item.title),
+        "author": _lines(*item.creators) or _lines(item.creator),
+        "issued": _lines(item.date) or (() if item.year is None else (str(item.year),)), "publisher": _lines(item.publisher),
+        "publisher-place": _lines(item.place), "language": _lines(", ".join(_lines(*item.language))),
+        "ISBN": _lines(*item.standard_numbers.get("isbn", ())), "ISSN": _lines(*item.standard_numbers.get("issn", ())),
+        "call-number": _lines(item.call_number), "page": printed, "source": _lines(item.source_name.removeprefix("the ")),
+        "URL": (page.source_url if page else item.source_url,), "accessed": _lines(retrieved_on[:10]),
+        "note": _lines(". ".join(filter(None, (seen_as, *_lines(item.attribution)))))}
 
 
-def _line(text: str | None) -> str | None:
-    """The text on one line, without control characters; None when nothing is left."""
-    visible = "".join(" " if unicodedata.category(character) == "Cc" else character for character in text or "")
-    return " ".join(visible.split()) or None
+def _lines(*texts: str | None) -> tuple[str, ...]:
+    """Each text once and on one line, without control characters; those of which nothing is left are dropped."""
+    visible = ("".join(" " if unicodedata.category(mark) == "Cc" else mark for mark in text or "") for text in texts)
+    return tuple(dict.fromkeys(line for text in visible if (line := " ".join(text.split()))))
 
 
-def _lines(texts: Sequence[str | None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(line for text in texts if (line := _line(text))))
-
-
-def _day(date: str | None) -> tuple[int, ...]:
-    """Year, month and day as far as a date states them and nothing else; () for a date in words or in doubt."""
-    match = _DAY.fullmatch(date or "")
+def _day(dates: Sequence[str]) -> tuple[int, ...]:
+    """Year, month and day as far as a date states them and nothing else; () for none, for a date in words or in doubt."""
+    match = _DAY.fullmatch(dates[0]) if dates else None
     parts = tuple(int(part) for part in match.groups() if part) if match else ()
     in_range = all(1 <= part <= most for part, most in zip(parts, (9999, 12, 31), strict=False))
     return parts if in_range else ()
@@ -105,64 +85,54 @@ def _day(date: str | None) -> tuple[int, ...]:
 
 # ---- the four forms ------------------------------------------------------------------------------------------------
 
-def _csl(facts: _Facts) -> dict[str, Any]:
+def _csl(kind: str, facts: Facts) -> dict[str, Any]:
     """CSL-JSON; names are literal, a date that is no plain date is literal too."""
-    issued = {"date-parts": [list(facts.issued)]} if facts.issued else facts.date and {"literal": facts.date}
-    stated = {
-        "id": facts.key, "type": facts.types[0], "title": facts.title, "author": [{"literal": name} for name in facts.creators],
-        "issued": issued, "publisher": facts.publisher, "publisher-place": facts.place, "language": ", ".join(facts.languages),
-        "ISBN": " ".join(facts.isbn), "ISSN": " ".join(facts.issn), "call-number": facts.call_number, "page": facts.printed_page,
-        "source": facts.source, "URL": facts.url, "accessed": {"date-parts": [list(facts.retrieved)]} if facts.retrieved else None,
-        "note": facts.note,
-    }
-    return {name: value for name, value in stated.items() if value}
+    stated: dict[str, Any] = {"id": facts["id"][0], "type": kind}
+    stated |= {name: " ".join(texts) for name, texts in facts.items() if texts}
+    if facts["author"]:
+        stated["author"] = [{"literal": name} for name in facts["author"]]
+    for name in ("issued", "accessed"):
+        if facts[name]:
+            day = _day(facts[name])
+            stated[name] = {"date-parts": [list(day)]} if day else {"literal": stated[name]}
+    return stated
 
 
-def _bibtex(facts: _Facts) -> str:
-    """A BibTeX entry in UTF-8. Each name stands in braces of its own, so that no reader splits it; an address keeps its marks."""
-    year, month, day = (*facts.issued, None, None, None)[:3]
+def _bibtex(kind: str, facts: Facts) -> str:
+    """A BibTeX entry in UTF-8. The title and each name stand in braces of their own, so that no reader changes the capitals of
+    the one or splits the other; an address keeps its marks."""
+    stated = {name: _escaped(" ".join(texts)) for name, texts in facts.items()}
+    year, month, day = (*_day(facts["issued"]), "", "", "")[:3]
     fields = (
-        ("title", _braced(facts.title)), ("author", " and ".join(f"{{{_escaped(name)}}}" for name in facts.creators)),
-        ("year", _escaped(str(year).zfill(4) if year else facts.date)), ("month", str(month or "")), ("day", str(day or "")),
-        ("publisher", _escaped(facts.publisher)), ("address", _escaped(facts.place)), ("language", _escaped(", ".join(facts.languages))),
-        ("isbn", _escaped(" ".join(facts.isbn))), ("issn", _escaped(" ".join(facts.issn))), ("pages", _escaped(facts.printed_page)),
-        ("url", "".join(_URL_MARKS.get(mark, mark) for mark in facts.url)), ("urldate", _written(facts.retrieved, "-")),
-        ("note", _escaped(facts.note)),
-    )
+        ("title", stated["title"] and f"{{{stated['title']}}}"),
+        ("author", " and ".join(f"{{{_escaped(name)}}}" for name in facts["author"])),
+        ("year", str(year).zfill(4) if year else stated["issued"]), ("month", month), ("day", day),
+        ("publisher", stated["publisher"]), ("address", stated["publisher-place"]), ("language", stated["language"]),
+        ("isbn", stated["ISBN"]), ("issn", stated["ISSN"]), ("pages", stated["page"]),
+        ("url", "".join(_URL_MARKS.get(mark, mark) for mark in facts["URL"][0])), ("urldate", stated["accessed"]),
+        ("note", stated["note"]))
     body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields if value)
-    return f"@{facts.types[1]}{{{facts.key},\n{body}\n}}\n"
+    return f"@{kind}{{{facts['id'][0]},\n{body}\n}}\n"
 
 
-def _ris(facts: _Facts) -> str:
+def _ris(kind: str, facts: Facts) -> str:
     """A RIS record, lines ended by LF. PY and DA hold a date only when it is one; another date stands in DA as published."""
-    year, month, day = (*facts.issued, None, None, None)[:3]
-    published = "/".join(f"{part:02d}" if part else "" for part in (year, month, day)) if month else None
-    lines = [("TY", facts.types[2]), ("ID", facts.key), ("TI", facts.title), *(("AU", name) for name in facts.creators),
-             ("PY", f"{year:04d}" if year else None), ("DA", published or (None if year else facts.date)), ("PB", facts.publisher),
-             ("CY", facts.place), ("LA", ", ".join(facts.languages)), *(("SN", number) for number in (*facts.isbn, *facts.issn)),
-             ("CN", facts.call_number), ("SP", facts.printed_page), ("DB", facts.source), ("UR", facts.url),
-             ("Y2", _written(facts.retrieved, "/")), ("N1", facts.note)]
-    return "".join(f"{tag}  - {value}\n" for tag, value in lines if value) + "ER  - \n"
+    date = facts["issued"][0].split("-") if _day(facts["issued"]) else []
+    published = ("/".join((*date, "")[:3]),) if len(date) > 1 else () if date else facts["issued"]  # 1904/03/ states no day
+    dated = {**facts, "year": tuple(date[:1]), "issued": published,
+             "accessed": tuple(day.replace("-", "/") for day in facts["accessed"])}
+    lines = "".join(f"{tag}  - {text}\n" for name, tag in _RIS_TAGS for text in dated[name])
+    return f"TY  - {kind}\n{lines}ER  - \n"
 
 
-def _plain(facts: _Facts) -> str:
+def _plain(facts: Facts) -> str:
     """One line for a reader: who, what, where and when published, which page, where it was read and when, the credit."""
-    imprint = ": ".join(part for part in (facts.place, facts.publisher) if part)
-    imprint = ", ".join(part for part in (imprint, facts.date) if part)
-    retrieved = f" (retrieved {_written(facts.retrieved, '-')})" if facts.retrieved else ""
-    parts = ("; ".join(facts.creators), facts.title, imprint, facts.printed_page and f"p. {facts.printed_page}", facts.source,
-             facts.url + retrieved, facts.note)
+    publisher = ": ".join((*facts["publisher-place"], *facts["publisher"]))
+    parts = ("; ".join(facts["author"]), *facts["title"], ", ".join(filter(None, (publisher, *facts["issued"]))),
+             *(f"p. {page}" for page in facts["page"]), *facts["source"],
+             " ".join((*facts["URL"], *(f"(retrieved {day})" for day in facts["accessed"]))), *facts["note"])
     return " ".join(part if part.endswith((".", "?", "!")) else part + "." for part in parts if part)
 
 
-def _escaped(text: str | None) -> str:
-    return "".join(_BIBTEX_MARKS.get(mark, mark) for mark in text or "")
-
-
-def _braced(text: str | None) -> str:
-    """A title in a second pair of braces, which keeps its capitals as published."""
-    return f"{{{_escaped(text)}}}" if text else ""
-
-
-def _written(day: tuple[int, ...], separator: str) -> str:
-    return separator.join(f"{part:02d}" for part in day)
+def _escaped(text: str) -> str:
+    return "".join(_BIBTEX_MARKS.get(mark, mark) for mark in text)
