@@ -9,33 +9,20 @@ clients of the service met them (facts of 2026-11).
 """
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 from urllib.parse import SplitResult, unquote
 
 from . import arks
-from .bnf_records import (
-    KEY,
-    PREFIXES,
-    Answer,
-    Thing,
-    about_address,
-    kind_of,
-    page_address,
-    read_edition,
-    read_heading,
-    read_item,
-    read_row,
-    read_statements,
-    read_term,
-    record_address,
-    short,
-)
-from .contract import IDENTIFYING, Archive, Describes, Edition, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply
+from . import bnf_records as records
+from .bnf_records import ARK, KEY, PREFIXES, TEMPORARY, Thing
+from .contract import Archive, Describes, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply, read_rows
 from .errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
-from .text import fold, listing, mapping
+from .text import fold, mapping
 
 ENDPOINT = "https://data.bnf.fr/sparql"  # no trailing slash: with one, an HTML query editor answers
 JSON_RESULTS = "application/sparql-results+json"
@@ -46,16 +33,17 @@ WORDS_MAX, WORD_CHARS_MAX = 12, 60  # a longer question has only ever been given
 
 _PROLOGUE = "\n".join(f"PREFIX {prefix}: <{address}>" for prefix, address in PREFIXES.items())
 _OF_A_WORK = "dcterms:title, dcterms:creator, dcterms:date, dcterms:language, bnf:firstYear, rdae:statusOfIdentification"
-_OF_AN_EDITION = ("dcterms:title, dcterms:date, dcterms:language, bnf:isbn, bnf:ean, rdae:publishersName, rdae:placeOfPublication, "
-                  "dcterms:publisher, rdarel:electronicReproduction, bnf:OCR")
+_OF_AN_EDITION = ("dcterms:title, dcterms:date, dcterms:language, bnf:isbn, bnf:ean, rdae:publishersName, "
+                  "rdae:placeOfPublication, dcterms:publisher, rdarel:electronicReproduction, bnf:OCR")
 _OF_A_HEADING = "skos:prefLabel, skos:altLabel, foaf:focus"
 
+_WORKS_OF = ("?thing dcterms:creator {about} . ?thing a rdafrbr:Work", _OF_A_WORK)
 _LISTED = {  # by kind: what stands in the section editions, and the properties read of each
-    "work": ("{{ ?thing rdarel:workManifested {about} }}", _OF_AN_EDITION),
-    "person": ("{{ ?thing dcterms:creator {about} . ?thing a rdafrbr:Work }}", _OF_A_WORK),
-    "organisation": ("{{ ?thing dcterms:creator {about} . ?thing a rdafrbr:Work }}", _OF_A_WORK),
+    "work": ("?thing rdarel:workManifested {about}", _OF_AN_EDITION), "person": _WORKS_OF, "organisation": _WORKS_OF,
 }
 
+_TITLE_SENT = "words required in the title of the work; quotation marks do not bind them"
+_DATES = "the search carries no date: the date of a work is free text"
 _DROPPED = {
     "creator": "the search reads titles alone; search_headings (kind person), then get_item with the section editions, "
                "lists the works of a person",
@@ -67,9 +55,9 @@ _DROPPED = {
     "sort": "the search has no order by date, title or rating",
     "facets": "the service gives no counts by term",
     "availability": "the service does not say whether a work can be lent or read",
+    "year_from": _DATES, "year_to": _DATES, "date_from": _DATES, "date_to": _DATES,
 }
 _CUT = f"The list was cut at {STATEMENTS_OF_A_LIST} statements; its last entries may be missing or told in part."
-_DATES_DROPPED = "the search carries no date: the date of a work is free text"
 _ABSENT_FOR = {
     "isbn": "data.bnf.fr files an ISBN under editions, with hyphens that cannot be guessed; its search reads titles of works.",
     "lccn": "data.bnf.fr files no Library of Congress numbers.",
@@ -77,12 +65,10 @@ _ABSENT_FOR = {
     "collection": "data.bnf.fr has no collections in this sense.",
 }
 
-
-_PAGE = re.compile(r"/(?:(?:fr|en)/)?(?:ark:/12148/(?P<ark>c[bc][0-9a-z]{6,20})|(?P<temp>temp-work/[0-9a-f]{32})|(?P<number>\d{8}))"
-                   r"(?:[/.].*)?", re.ASCII)
-_LOCAL = re.compile(r"(?:ark:/?12148/)?(?P<ark>c[bc][0-9a-z]{6,20})|(?P<temp>temp-work/[0-9a-f]{32})/?|(?:(?i:FRBNF))?(?P<number>\d{8})",
-                    re.ASCII)
-_HINT = "Give an ark (bnf:cb120083695), a provisional work (bnf:temp-work/ and 32 hexadecimal digits) or a page address of data.bnf.fr."
+_PAGE = re.compile(rf"/(?:(?:fr|en)/)?(?:ark:/12148/(?P<ark>{ARK})|(?P<temp>{TEMPORARY})|(?P<number>[0-9]{{8}}))(?:[/.].*)?")
+_LOCAL = re.compile(rf"(?:ark:/?12148/)?(?P<ark>{ARK})|(?P<temp>{TEMPORARY})/?|(?:(?i:FRBNF))?(?P<number>[0-9]{{8}})")
+_HINT = ("Give an ark (bnf:cb120083695), a provisional work (bnf:temp-work/ and 32 hexadecimal digits) or a page address of "
+         "data.bnf.fr.")
 
 
 # ---- words and queries ---------------------------------------------------------------------------------------------
@@ -112,46 +98,40 @@ def required_words(text: str) -> tuple[tuple[str, ...], int]:
 def contains(words: Sequence[str]) -> str:
     """The words as the argument of bif:contains: each between single quotes, an inner one doubled, all of them required.
 
-    Without the doubling, rimbaud'OR'hugo would act as an operator. The whole is then a SPARQL string.
+    Without the doubling, rimbaud'OR'hugo would act as an operator. The whole is a SPARQL string, escaped as one of JSON is.
     """
-    clause = " AND ".join("'" + word.replace("'", "''") + "'" for word in words)
-    for raw, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        clause = clause.replace(raw, escaped)
-    return f'"{clause}"'
+    return json.dumps(" AND ".join("'" + word.replace("'", "''") + "'" for word in words), ensure_ascii=False)
 
 
 def _window(variable: str, property_: str, words: Sequence[str]) -> str:
     """The matches, at most WINDOW of them. The triple must stand before bif:contains, and nothing else in the group, so that
     the text index drives: asking the class first walks the catalogue, and the service gives up."""
-    return f"{{ SELECT {variable} WHERE {{ {variable} {property_} ?text . ?text bif:contains {contains(words)} }} LIMIT {WINDOW} }}"
+    matching = f"{variable} {property_} ?text . ?text bif:contains {contains(words)}"
+    return f"{{ SELECT {variable} WHERE {{ {matching} }} LIMIT {WINDOW} }}"
 
 
-def _list_query(counted: str, chosen: str, properties: str) -> str:
-    """One request for a count and for the statements about the things of one page.
+def _list_query(counted: str, pattern: str, properties: str, rows: int, offset: int) -> str:
+    """One request for the count of `counted` and for the statements about one page of the things of `pattern`, and one more.
 
-    `chosen` is ordered inside for the page and the whole is ordered outside again: without the second order one record was
-    seen on two pages and another on none.
+    The page is ordered inside and the whole is ordered outside again: without the second order one record was seen on two
+    pages and another on none.
     """
     return f"""{_PROLOGUE}
 SELECT ?thing ?p ?o ?name ?counted WHERE {{
-  {{ SELECT (COUNT(*) AS ?counted) WHERE {counted} }}
+  {{ SELECT (COUNT(*) AS ?counted) WHERE {{ {counted} }} }}
   UNION
-  {{ {{ {chosen} }}
+  {{ {{ SELECT DISTINCT ?thing WHERE {{ {pattern} }} ORDER BY ?thing LIMIT {rows + 1} OFFSET {offset} }}
     ?thing ?p ?o . FILTER (?p IN ({properties}))
     OPTIONAL {{ ?o foaf:name ?name }} }}
 }} ORDER BY ?thing LIMIT {STATEMENTS_OF_A_LIST}"""
 
 
-def _distinct(pattern: str, limit: int, offset: int = 0) -> str:
-    return f"SELECT DISTINCT ?thing WHERE {pattern} ORDER BY ?thing LIMIT {limit} OFFSET {offset}"
-
-
 def _record_query(local: str) -> str:
     """Everything stated about the thing (#about), about its record (no fragment) and about its version (#Expression)."""
-    about, record = about_address(local), record_address(local)
+    record = records.record_address(local)
     return f"""{_PROLOGUE}
 SELECT ?p ?o ?name ?heading ?title WHERE {{
-  {{ <{about}> ?p ?o }} UNION {{ <{record}> ?p ?o }} UNION {{ <{record}#Expression> ?p ?o }}
+  {{ <{record}#about> ?p ?o }} UNION {{ <{record}> ?p ?o }} UNION {{ <{record}#Expression> ?p ?o }}
   OPTIONAL {{ ?o foaf:name ?name }} OPTIONAL {{ ?o skos:prefLabel ?heading }} OPTIONAL {{ ?o dcterms:title ?title }}
 }} LIMIT {STATEMENTS_OF_A_RECORD}"""
 
@@ -159,8 +139,8 @@ SELECT ?p ?o ?name ?heading ?title WHERE {{
 def _types_query(local: str) -> str:
     """What an address without statements is, under the fragments that older data used too."""
     fragments = ("", "#about", "#Expression", "#spatialThing", "#foaf:Person", "#foaf:Organization", "#frbr:Work")
-    return f"{_PROLOGUE}\nSELECT DISTINCT ?type WHERE {{ " + " UNION ".join(
-        f"{{ <{record_address(local)}{fragment}> a ?type }}" for fragment in fragments) + " } LIMIT 50"
+    anywhere = " UNION ".join(f"{{ <{records.record_address(local)}{fragment}> a ?type }}" for fragment in fragments)
+    return f"{_PROLOGUE}\nSELECT DISTINCT ?type WHERE {{ {anywhere} }} LIMIT 50"
 
 
 # ---- answers -------------------------------------------------------------------------------------------------------
@@ -190,14 +170,6 @@ def _check_shape(reply: Reply) -> None:
         raise UnreadableAnswer("data.bnf.fr sent an answer without rows of results.", archive=KEY)
 
 
-def _skipped(answer: Answer, things: Sequence[Thing], read: Sequence[Any]) -> int:
-    """How many rows could not be read. Raises UnreadableAnswer when rows came and none could."""
-    skipped = len(things) - len(read) + answer.nameless_rows
-    if skipped and not read:
-        raise UnreadableAnswer("data.bnf.fr sent rows, and none of them can be read.", archive=KEY)
-    return skipped
-
-
 # ---- the archive ---------------------------------------------------------------------------------------------------
 
 class DataBnf(Archive):
@@ -206,9 +178,10 @@ class DataBnf(Archive):
     key = KEY
     name = "data.bnf.fr"
     lanes = (Lane(key=KEY, hosts=(r"data\.bnf\.fr",), spacing_s=3.0, in_flight_max=1,
-                  spacing_because="the service publishes no rate; three seconds, one query at a time, is what its known clients keep"),)
+                  spacing_because="the service publishes no rate; three seconds, one query at a time, is what its known clients "
+                                  "keep"),)
     answers = ("search_items", "get_item", "search_headings")
-    absent_because: ClassVar[Mapping[str, str]] = {
+    absent_because = {
         "search_inside": "data.bnf.fr describes works and holds no text of its own.",
         "read_text": "data.bnf.fr describes works and holds no text of its own.",
         "browse_collections": "data.bnf.fr has no collections to browse.",
@@ -216,7 +189,8 @@ class DataBnf(Archive):
     media_types = ("work",)
     catalogue = Describes(
         searches_on="titles of works only: a person's name finds works whose title holds it", requires_every_word=True,
-        row_describes="a work as an entity, not a copy and not an edition", year_means="the first year the library states for the work")
+        row_describes="a work as an entity, not a copy and not an edition",
+        year_means="the first year the library states for the work")
     address_hosts = ("data.bnf.fr", "catalogue.bnf.fr")
     heading_kinds = ("subject", "person")
     unread_fields = ("pages", "call_number", "generated_entries")
@@ -248,56 +222,47 @@ class DataBnf(Archive):
     @classmethod
     def plan_catalogue(cls, query: Query) -> Plan:
         """Only words reach this search, so every other narrowing is dropped; an identifying one makes the archive absent."""
-        given = [name for name in IDENTIFYING if name in query.fields]
+        unheld = next((because for name, because in _ABSENT_FOR.items() if name in query.fields), None)
         if query.native:
             return Plan(absent_because="data.bnf.fr takes no query in a syntax of its own here.")
-        if given:
-            return Plan(absent_because=_ABSENT_FOR[given[0]])
+        if unheld:
+            return Plan(absent_because=unheld)
         if not query.words and "title" not in query.fields:
             because = _DROPPED["creator"] if "creator" in query.fields else "the search needs words of a title"
             return Plan(absent_because=f"Nothing is left to search on: {because}.")
-        asked = [name for name in query.fields if name in _DROPPED]
-        asked += [name for name, wanted in (("publication", query.publication), ("sort", query.sort != "relevance"),
-                                            ("facets", query.facets), ("availability", query.availability)) if wanted]
-        dropped = tuple((name, _DROPPED[name]) for name in asked) + tuple((name, _DATES_DROPPED) for name in query.bound_names)
-        sent = (("title", "words required in the title of the work; quotation marks do not bind them"),) if "title" in query.fields else ()
-        return Plan(sent=sent, dropped=dropped, media_type_asked=query.media_type)
+        return Plan(media_type_asked=query.media_type,
+                    sent=tuple((name, _TITLE_SENT) for name in query.narrowings if name == "title"),
+                    dropped=tuple((name, _DROPPED[name]) for name in query.narrowings if name != "title"))
 
     def search_catalogue(self, query: Query) -> Page:
         """Works whose title holds every word, in the order of their addresses."""
         offset = (query.page - 1) * query.rows
         if offset >= WINDOW:
-            return Page(more=False, beyond=f"data.bnf.fr is read up to the first {WINDOW} matches of the words, and this page lies past them.")
-        asked = f"{query.words} {query.fields.get('title', '')}"
-        words, notes = self._words(asked)
+            return Page(more=False, beyond=f"data.bnf.fr is read up to the first {WINDOW} matches of the words, and this page "
+                                           "lies past them.")
+        words, notes = _required(f"{query.words} {query.fields.get('title', '')}")
         window = _window("?thing", "dcterms:title", words)
-        works = _distinct(f"{{ {window} ?thing a rdafrbr:Work }}", query.rows + 1, offset)
-        answer = self._list(_list_query(f"{{ {window} }}", works, _OF_A_WORK))
-        things, more = answer.things[:query.rows], len(answer.things) > query.rows
-        records = tuple(record for thing in things if (record := read_row(thing)))
-        skipped = _skipped(answer, things, records)
-        full = (answer.counted or 0) >= WINDOW
+        works = self._list(window, f"{window} ?thing a rdafrbr:Work", _OF_A_WORK, records.read_row, query.rows, offset)
+        full = (works.total or 0) >= WINDOW
         if full:
             notes.append(f"The words match at least {WINDOW} titles of works and editions, and only the first {WINDOW} are "
                          "read, in no order; other works may match, and a second reading may differ. More words narrow it.")
-        if answer.row_count >= STATEMENTS_OF_A_LIST:
-            notes.append(_CUT)
-        beyond = "data.bnf.fr has no further work for these words: this page lies past the last." if query.page > 1 and not things else None
-        return Page(records=records, skipped=skipped, more=more or (None if full else False), beyond=beyond, notes=tuple(notes))
+        past = query.page > 1 and not works.records
+        return replace(works, total=None, more=works.more or (None if full else False), notes=(*notes, *works.notes),
+                       beyond="data.bnf.fr has no further work for these words: this page lies past the last." if past else None)
 
     def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
         """One request for the record, one more for its list when the section editions is asked."""
         local = reference.local
-        reply = self._ask(_record_query(local))
-        answer = read_statements(listing(reply.value["results"]["bindings"]), about_address(local))
+        answer = records.read_statements(self._ask(_record_query(local)), records.about_address(local))
         if not answer.things:
-            raise self._nothing_stated(local, answer)
+            raise self._nothing_stated(local)
         thing = answer.things[0]
-        notes = []
-        if answer.row_count >= STATEMENTS_OF_A_RECORD:
-            notes.append(f"The record was cut at {STATEMENTS_OF_A_RECORD} rows, so some of what it states is missing here.")
-        editions, total = self._editions(local, kind_of(thing)[0], wanted, notes) if wanted.wants("editions") else ((), None)
-        return ItemPage(item=read_item(local, thing, editions, self.attribution(reply.retrieved_at)), list_total=total, notes=tuple(notes))
+        kind, _ = records.kind_of(thing)
+        editions = self._editions(local, kind, wanted) if wanted.wants("editions") and kind in _LISTED else Page()
+        cut = (f"The record was cut at {STATEMENTS_OF_A_RECORD} rows, so some of what it states is missing here.",)
+        return ItemPage(item=records.read_item(local, thing, editions.records), list_total=editions.total,
+                        notes=(*(cut if answer.row_count >= STATEMENTS_OF_A_RECORD else ()), *editions.notes))
 
     def search_headings(self, query: str, kind: str, rows: int) -> Page:
         """RAMEAU subjects by their preferred form, persons by their name; exact ones first, then in alphabetical order.
@@ -305,84 +270,85 @@ class DataBnf(Archive):
         The whole window is read, since its order says nothing. The scheme that marks a RAMEAU subject (r166) is known from
         one recorded concept, so an empty answer for subjects is told with that reserve.
         """
-        words, notes = self._words(query)
+        words, notes = _required(query)
         if kind == "person":
             window = _window("?person", "foaf:name", words)
-            chosen = _distinct(f"{{ {window} ?person a foaf:Person . ?thing foaf:focus ?person }}", WINDOW)
+            pattern = f"{window} ?person a foaf:Person . ?thing foaf:focus ?person"
         else:
             window = _window("?thing", "skos:prefLabel", words)
-            chosen = _distinct(f"{{ {window} ?thing dcterms:isPartOf <http://data.bnf.fr/vocabulary/scheme/r166> }}", WINDOW)
-        answer = self._list(_list_query(f"{{ {window} }}", chosen, _OF_A_HEADING))
-        headings = [heading for thing in answer.things if (heading := read_heading(thing, query, kind))]
-        skipped = _skipped(answer, answer.things, headings)
-        headings.sort(key=lambda heading: (not heading.exact, heading.variant is None, fold(heading.label), heading.uri))
-        full = (answer.counted or 0) >= WINDOW or answer.row_count >= STATEMENTS_OF_A_LIST
+            pattern = f"{window} ?thing dcterms:isPartOf <http://data.bnf.fr/vocabulary/scheme/r166>"
+        found = self._list(window, pattern, _OF_A_HEADING, lambda thing: records.read_heading(thing, query, kind), WINDOW)
+        full = (found.total or 0) >= WINDOW or _CUT in found.notes
         if full:
             notes.append(f"Only the first {WINDOW} matching forms were read, in no order; the heading meant may be missing.")
-        if not headings and kind == "subject":
+        if not found.records and kind == "subject":
             notes.append("Only the preferred French forms of RAMEAU headings are searched; another form may be the one filed.")
-        return Page(records=tuple(headings[:rows]), skipped=skipped, more=len(headings) > rows or (None if full else False),
-                    notes=tuple(notes))
+        ranked = sorted(found.records, key=lambda entry: (not entry.exact, entry.variant is None, fold(entry.label), entry.uri))
+        return Page(records=tuple(ranked[:rows]), skipped=found.skipped, notes=tuple(notes),
+                    more=len(ranked) > rows or (None if full else False))
 
-    def _ask(self, query: str) -> Reply:
-        """JSON is asked for twice: with the header alone, XML has been sent. A service that is gone (404) says nothing of records."""
+    def _ask(self, query: str) -> list[Any]:
+        """The rows of an answer. JSON is asked for twice: with the header alone, XML has been sent.
+
+        Raises:
+            ArchiveUnreachable: 404; a service that is gone says nothing of records.
+        """
         try:
-            return self.ask.get_json(ENDPOINT, form={"query": query, "format": JSON_RESULTS}, headers={"Accept": JSON_RESULTS},
-                                     check_text=_check_text, check=_check_shape)
+            reply = self.ask.get_json(ENDPOINT, form={"query": query, "format": JSON_RESULTS}, headers={"Accept": JSON_RESULTS},
+                                      check_text=_check_text, check=_check_shape)
         except RecordNotFound as exc:
-            raise ArchiveUnreachable("data.bnf.fr has no query service at its usual address (status 404).", archive=KEY, status=404) from exc
+            raise ArchiveUnreachable("data.bnf.fr has no query service at its usual address (status 404).", archive=KEY,
+                                     status=404) from exc
+        rows: list[Any] = reply.value["results"]["bindings"]
+        return rows
 
-    def _list(self, query: str) -> Answer:
-        """A list and its count. A COUNT always gives a row, so an answer without one is no list of nothing."""
-        answer = read_statements(listing(self._ask(query).value["results"]["bindings"]))
+    def _list(self, counted: str, pattern: str, properties: str, read: Callable[[Thing], Any], rows: int,
+              offset: int = 0) -> Page:
+        """One page of a list, its total the count. A COUNT always gives a row: an answer without one is no list of nothing."""
+        answer = records.read_statements(self._ask(_list_query(counted, pattern, properties, rows, offset)))
         if answer.counted is None:
             raise UnreadableAnswer("data.bnf.fr sent a list without the count asked beside it.", archive=KEY)
-        return answer
+        values, skipped = read_rows(answer.things[:rows], read, DataBnf)
+        return Page(records=values, total=answer.counted, skipped=skipped + answer.unread_rows, more=len(answer.things) > rows,
+                    notes=(_CUT,) if answer.row_count >= STATEMENTS_OF_A_LIST else ())
 
-    def _words(self, text: str) -> tuple[tuple[str, ...], list[str]]:
-        """The words to require, and a note when they are not what was typed."""
-        words, left_off = required_words(text)
-        if not words:
-            raise InvalidInput("data.bnf.fr: no word is left to search for.", archive=KEY, hint="Give at least one word with letters or digits.")
-        pieces = [piece for word in words for piece in re.split("['-]", word)]
-        if [piece.casefold() for piece in pieces] == text.casefold().split():
-            return words, []
-        more = f"; {left_off} further words were left off" if left_off else ""
-        return words, [f"data.bnf.fr required each of these words, in any order: {', '.join(pieces)}{more}."]
-
-    def _editions(self, local: str, kind: str, wanted: ItemQuery, notes: list[str]) -> tuple[tuple[Edition, ...], int | None]:
+    def _editions(self, local: str, kind: str, wanted: ItemQuery) -> Page:
         """The slice asked of the editions of a work or the works of an author; a failure here leaves the record standing."""
-        if kind not in _LISTED:
-            return (), None
-        pattern, properties = _LISTED[kind]
-        pattern = pattern.format(about=f"<{about_address(local)}>")
+        shape, properties = _LISTED[kind]
+        pattern = shape.format(about=f"<{records.about_address(local)}>")
         try:
-            answer = self._list(_list_query(f"{{ {{ SELECT DISTINCT ?thing WHERE {pattern} }} }}",
-                                            _distinct(pattern, wanted.list_limit, wanted.list_offset), properties))
-            editions = tuple(edition for thing in answer.things if (edition := read_edition(thing)))
-            skipped = _skipped(answer, answer.things, editions)
+            page = self._list(f"{{ SELECT DISTINCT ?thing WHERE {{ {pattern} }} }}", pattern, properties, records.read_edition,
+                              wanted.list_limit, wanted.list_offset)
         except SourceError as error:
-            notes.append(f"The list of editions or works could not be read, which says nothing of how many there are. {error.message}")
-            return (), None
-        if skipped:
-            notes.append(f"{skipped} entries of the list could not be read and are left out.")
-        if answer.row_count >= STATEMENTS_OF_A_LIST:
-            notes.append(_CUT)
-        if kind != "work":
-            notes.append("Only works filed under this name as creator are listed; other contributions stand elsewhere, "
-                         "so a missing title proves nothing.")
-        return editions, answer.counted
+            return Page(notes=("The list of editions or works could not be read, which says nothing of how many there are. "
+                               f"{error.message}",))
+        lost = (f"{page.skipped} entries of the list could not be read and are left out.",) if page.skipped else ()
+        partial = ("Only works filed under this name as creator are listed; other contributions stand elsewhere, so a missing "
+                   "title proves nothing.",) if kind != "work" else ()
+        return replace(page, notes=(*lost, *page.notes, *partial))
 
-    def _nothing_stated(self, local: str, answer: Answer) -> SourceError:
+    def _nothing_stated(self, local: str) -> SourceError:
         """Why a record came empty; asked once, since an ark may stand for a kind of thing that is not read here."""
-        if answer.nameless_rows:
-            return UnreadableAnswer("data.bnf.fr sent a record in which no statement can be read.", archive=KEY)
-        rows = listing(self._ask(_types_query(local)).value["results"]["bindings"])
-        types = [short(term.value) for row in rows if (term := read_term(mapping(row).get("type")))]
+        rows = self._ask(_types_query(local))
+        types = [records.short(address) for row in rows if (address := records.cell(row, "type"))]
         if rows:
-            return UnreadableAnswer(f"data.bnf.fr holds this identifier as {', '.join(types[:3]) or 'something unnamed'}, "
-                                    "of which nothing can be read here.", archive=KEY, hint=f"Open {page_address(local)} instead.")
+            what = ", ".join(types[:3]) or "something unnamed"
+            return UnreadableAnswer(f"data.bnf.fr holds this identifier as {what}, of which nothing can be read here.",
+                                    archive=KEY, hint=f"Open {records.page_address(local)} instead.")
         return RecordNotFound("data.bnf.fr states nothing about this identifier.", archive=KEY)
+
+
+def _required(text: str) -> tuple[tuple[str, ...], list[str]]:
+    """The words to require, and a note when they are not what was typed."""
+    words, left_off = required_words(text)
+    if not words:
+        raise InvalidInput("data.bnf.fr: no word is left to search for.", archive=KEY,
+                           hint="Give at least one word with letters or digits.")
+    pieces = [piece for word in words for piece in re.split("['-]", word)]
+    if [piece.casefold() for piece in pieces] == text.casefold().split():
+        return words, []
+    more = f"; {left_off} further words were left off" if left_off else ""
+    return words, [f"data.bnf.fr required each of these words, in any order: {', '.join(pieces)}{more}."]
 
 
 def _reference(match: re.Match[str], read_as: str | None) -> Reference:
@@ -394,5 +360,6 @@ def _reference(match: re.Match[str], read_as: str | None) -> Reference:
         return Reference(source=KEY, local=name, read_as=f"The record number {groups['number']} was read as the ark {name}.")
     name = groups["ark"] or groups["temp"]
     if name.startswith("cb") and not arks.is_valid(name):
-        raise InvalidInput("This ark does not end in its own check character, so one of its characters is mistyped.", archive=KEY, hint=_HINT)
+        raise InvalidInput("This ark does not end in its own check character, so one of its characters is mistyped.", archive=KEY,
+                           hint=_HINT)
     return Reference(source=KEY, local=name, read_as=read_as)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 from urllib.parse import SplitResult
 
 from .calls import Call
-from .errors import InvalidInput, SourceError
+from .errors import InvalidInput, SourceError, UnreadableAnswer
 from .settings import Settings
 from .text import scalar_text
+
+Entry = TypeVar("Entry")
+Row = TypeVar("Row")
 
 CALLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections")
 FIELDS = ("title", "creator", "subject", "publisher", "isbn", "lccn", "oclc", "language", "place", "collection")
@@ -218,6 +221,14 @@ class Page:
     beyond: str | None = None
     facets: tuple[Facet, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def read_rows(rows: Sequence[Entry], read: Callable[[Entry], Row | None], archive: type[Archive]) -> tuple[tuple[Row, ...], int]:
+    """The rows that `read` could read, and how many it could not. Rows of which none can be read are no answer at all."""
+    known = tuple(row for row in map(read, rows) if row is not None)
+    if rows and not known:
+        raise UnreadableAnswer(f"None of the {len(rows)} rows that {archive.name} sent could be read.", archive=archive.key)
+    return known, len(rows) - len(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
