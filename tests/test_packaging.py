@@ -1,0 +1,261 @@
+"""Installing and starting: what is in a package, and that it starts wherever a host or a closed network puts it."""
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import manifest
+import pytest
+
+import mcp_books
+from sources.tools import TOOLS
+from sources.wheels import NEEDED
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+LISTING = "".join(json.dumps(message) + "\n" for message in (
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))
+SETUPTOOLS_NEEDED = 77  # the first to read pyproject's licence as it is written there
+
+
+def run(command: Sequence[str | Path], *, cwd: Path, said: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+    """A command with the environment given and no more, but for what Windows cannot start without."""
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
+    return subprocess.run([str(part) for part in command], cwd=cwd, input=said, env={**kept, **environ}, capture_output=True, text=True,
+                          encoding="utf-8", timeout=60, check=False)
+
+
+def tools_listed(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert (done.returncode, done.stderr) == (0, "")
+    return [tool["name"] for tool in json.loads(done.stdout.splitlines()[1])["result"]["tools"]]
+
+
+def shipped() -> set[str]:
+    """What a package holds of this tree, by name."""
+    files = [ROOT / "mcp_books.py", *(ROOT / "sources").glob("*.py"), *(ROOT / "sources" / "shelf").glob("*.answer"), *(ROOT / "schemas").glob("*.json")]
+    return {file.relative_to(ROOT).as_posix() for file in files}
+
+
+# ---- what is in a package ----------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the source archive, made from a copy of the tree by the setuptools that is here."""
+    setuptools = pytest.importorskip("setuptools", reason="setuptools is not here: no package was built")
+    if int(setuptools.__version__.split(".")[0]) < SETUPTOOLS_NEEDED:
+        pytest.skip(f"setuptools {setuptools.__version__} is too old here to build a package")
+    folder = tmp_path_factory.mktemp("built")
+    tree = folder / "tree"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "answers"))
+    code = f"from setuptools import build_meta; build_meta.build_wheel({str(folder)!r}); build_meta.build_sdist({str(folder)!r})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Deprecation" not in done.stderr
+    return folder
+
+
+def test_the_wheel_holds_the_modules_the_schemas_the_shelf_and_the_licence_and_nothing_else(built: Path) -> None:
+    """Nothing in it is compiled, so that it installs everywhere without build tools."""
+    [wheel] = built.glob("*.whl")
+    about = f"mcp_books-{mcp_books.__version__}.dist-info"
+
+    with zipfile.ZipFile(wheel) as opened:
+        names = set(opened.namelist())
+        entry_points = opened.read(f"{about}/entry_points.txt").decode()
+
+    assert wheel.name == f"mcp_books-{mcp_books.__version__}-py3-none-any.whl"
+    assert names == shipped() | {f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt", "licenses/LICENSE")}
+    assert entry_points == "[console_scripts]\nmcp-books = mcp_books:main\n"
+
+
+def test_the_source_archive_builds_what_the_wheel_holds(built: Path) -> None:
+    """Beside what ships: what the build reads, and the test modules, which setuptools adds by itself."""
+    [archive] = built.glob("*.tar.gz")
+
+    with tarfile.open(archive) as opened:
+        names = {member.name.split("/", 1)[1] for member in opened.getmembers() if member.isfile()}
+
+    beside = {name for name in names if not name.startswith(("tests/test_", "mcp_books.egg-info/"))} - shipped()
+    assert beside == {"LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
+    assert shipped() <= names
+
+
+def test_a_fresh_install_starts_although_a_library_has_a_new_major_version() -> None:
+    """Every requirement has a floor and a ceiling, and the table that is checked before a wheel folder is carried says the same."""
+    requirements = re.findall(r'"([a-z]+)>=([\d.]+),<(\d+)"', PYPROJECT.split("dependencies = [")[1].split("]")[0])
+
+    needed = [(entry.name, ".".join(map(str, entry.at_least)), str(entry.below[0])) for entry in NEEDED if entry.wanted_by is None and entry.below]
+    assert requirements == needed
+
+
+# ---- where it starts ---------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The program alone in a folder, as a clone or an unpacked bundle has it."""
+    folder = tmp_path / "a clone"
+    for name in shipped():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture
+def libraries(tmp_path: Path) -> Path:
+    """The libraries of this interpreter in a folder of their own, as `pip install --target` leaves them."""
+    folder = tmp_path / "libraries"
+    folder.mkdir()
+    for needed in NEEDED:
+        if needed.python_below and sys.version_info >= needed.python_below:
+            continue
+        files = importlib.metadata.files(needed.name) or []
+        for top in {file.parts[0] for file in files if file.parts[0] not in ("..", "__pycache__")}:
+            found = Path(str(importlib.metadata.distribution(needed.name).locate_file(top)))
+            (folder / top).symlink_to(found, target_is_directory=found.is_dir())
+    return folder
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A working folder with files that bear the names of modules, and fail when they are imported."""
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    for name in ("json", "requests", "lxml", "jsonschema", "sources", "schemas", "mcp_books", "typing", "threading", "dataclasses"):
+        (folder / f"{name}.py").write_text("raise SystemExit('a file of the working folder was imported')\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def read_only(clone: Path) -> Iterator[Path]:
+    for path in (clone, *clone.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    yield clone
+    for path in (clone, *clone.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def test_it_starts_from_a_read_only_folder_with_no_home_and_a_bare_path(read_only: Path) -> None:
+    """A host starts it with an environment of its own, often next to nothing."""
+    before = {path: path.stat().st_mtime_ns for path in read_only.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+
+    done = run([sys.executable, read_only / "mcp_books.py"], cwd=Path("/"), said=LISTING, PATH="/nonexistent")
+
+    assert tools_listed(done) == list(TOOLS)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_a_home_that_cannot_be_written_to_stops_nothing(clone: Path, tmp_path: Path) -> None:
+    """The folder for the pace shared between processes cannot be made there; the call fails for the network alone."""
+    (tmp_path / "home").write_text("a file where a folder is looked for", encoding="utf-8")
+    call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "search_items", "arguments": {
+        "query": "fog", "sources": ["openlibrary"]}}}
+
+    done = run([sys.executable, clone / "mcp_books.py"], cwd=tmp_path, said=LISTING + json.dumps(call) + "\n", HOME=str(tmp_path / "home"),
+               LOCALAPPDATA=str(tmp_path / "home"), BOOKS_GATEWAY="http://127.0.0.1:9")
+
+    result = json.loads(done.stdout.splitlines()[2])["result"]
+    assert result["isError"]
+    assert "Open Library could not be reached from here." in result["content"][0]["text"]
+
+
+def test_files_of_the_working_folder_take_no_modules_place(clone: Path, hostile: Path) -> None:
+    """`python path/mcp_books.py` looks beside itself, not where it was started; `demo` imports all there is."""
+    environ = {"BOOKS_STATE_DIR": "off"}
+    listed = run([sys.executable, clone / "mcp_books.py"], cwd=hostile, said=LISTING, **environ)
+    shown = run([sys.executable, clone / "mcp_books.py", "demo"], cwd=hostile, **environ)
+
+    assert tools_listed(listed) == list(TOOLS)
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_a_clone_runs_on_libraries_unpacked_in_a_folder(clone: Path, libraries: Path, tmp_path: Path) -> None:
+    """Without an installation: an interpreter that sees no site-packages, and PYTHONPATH."""
+    command = [sys.executable, "-S", clone / "mcp_books.py", "demo"]
+
+    without = run(command, cwd=tmp_path)
+    shown = run(command, cwd=tmp_path, PYTHONPATH=str(libraries))
+
+    assert without.returncode != 0
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "sample shelf" in shown.stdout
+
+
+def test_an_installed_command_starts_in_any_folder(built: Path, libraries: Path, hostile: Path, tmp_path: Path) -> None:
+    """The wheel unpacked as `pip install --target` does, its entry point called as the script it writes does."""
+    [wheel] = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        opened.extractall(tmp_path / "installed")
+    script = tmp_path / "bin" / "mcp-books"
+    script.parent.mkdir()
+    script.write_text("import sys\nfrom mcp_books import main\nsys.exit(main())\n", encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path / "installed"), str(libraries)])
+
+    listed = run([sys.executable, "-S", script], cwd=hostile, said=LISTING, PYTHONPATH=path)
+    shown = run([sys.executable, "-S", script, "demo"], cwd=hostile, PYTHONPATH=path)
+
+    assert tools_listed(listed) == list(TOOLS)
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+# ---- what catalogues and hosts are told ----------------------------------------------------------------------------------
+
+def test_the_entry_for_a_registry_says_what_it_must() -> None:
+    """The format's own limits: one slash in the name, a description of at most 100 characters, one exact version everywhere."""
+    entry = manifest.server_json()
+
+    [package] = entry["packages"]
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
+    assert 0 < len(entry["description"]) <= 100
+    assert entry["version"] == package["version"] == mcp_books.__version__
+    assert (package["registryType"], package["identifier"], package["transport"]) == ("pypi", "mcp-books", {"type": "stdio"})
+    assert entry["repository"]["url"].startswith("https://")
+    assert f"mcp-name: {entry['name']} " in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f'description = "{entry["description"]}"' in PYPROJECT
+
+
+def test_the_manifest_of_a_bundle_says_what_it_must() -> None:
+    """The fields the format requires, the tools as they are offered, and a start from the bundle's own folders alone."""
+    made = manifest.bundle_manifest()
+
+    required: Mapping[str, Any] = {name: made[name] for name in ("manifest_version", "name", "version", "description")}
+    assert required == {"manifest_version": "0.3", "name": "mcp-books", "version": mcp_books.__version__, "description": manifest.DESCRIPTION}
+    assert made["author"]["name"]
+    assert made["server"]["type"] == "python"
+    assert (ROOT / made["server"]["entry_point"]).is_file()
+    assert made["server"]["mcp_config"]["args"] == ["${__dirname}/" + made["server"]["entry_point"]]
+    assert [tool["name"] for tool in made["tools"]] == list(TOOLS)
+    assert set(re.findall(r"user_config\.(\w+)", json.dumps(made))) == set(made["user_config"])
+
+
+def test_a_bundle_unpacked_starts(libraries: Path, tmp_path: Path) -> None:
+    bundle, unpacked = tmp_path / "mcp-books.mcpb", tmp_path / "unpacked"
+
+    made = run([sys.executable, ROOT / "tests" / "manifest.py", bundle, libraries], cwd=tmp_path)
+    with zipfile.ZipFile(bundle) as opened:
+        opened.extractall(unpacked)
+    listed = run([sys.executable, "-S", unpacked / "mcp_books.py"], cwd=tmp_path, said=LISTING, PYTHONPATH=str(unpacked / "libraries"),
+                 BOOKS_USER_AGENT="")
+
+    assert (made.returncode, made.stderr) == (0, "")
+    assert json.loads((unpacked / "manifest.json").read_text(encoding="utf-8")) == manifest.bundle_manifest()
+    assert shipped() <= {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*")}
+    assert tools_listed(listed) == list(TOOLS)
+
+
+@pytest.mark.parametrize("arguments", [[], ["setup.py"], ["server.json", "manifest.json", "x"], ["mcp-books.mcpb"]])
+def test_the_command_that_makes_them_says_how_it_is_used(arguments: list[str], tmp_path: Path) -> None:
+    done = run([sys.executable, ROOT / "tests" / "manifest.py", *arguments], cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "python tests/manifest.py server.json" in done.stderr
