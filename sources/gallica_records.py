@@ -1,7 +1,7 @@
 """What Gallica sends, read: Dublin Core descriptions, issues, views, passages and page texts. No request is made here.
 
-Elements are found by local name, since their prefixes and numbers vary from answer to answer. Every reader takes lxml
-elements; a part that cannot be read raises ValueError or is left out, and the caller counts it.
+Elements are found by local name, since their prefixes and numbers vary from answer to answer. A reader takes one lxml element,
+and gives None when it holds nothing that can be read.
 Source: the shapes that recorded answers show; facts of 2026-11.
 """
 from __future__ import annotations
@@ -10,13 +10,13 @@ import calendar
 import datetime
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .arks import is_valid
-from .contract import Contributor, Copy, Edition, Item, PageEntry, Query, Record, Reference, Related, Rights, TextMatch
-from .text import first_match, integer, joined, plain, window, year_of
+from .contract import Contributor, Copy, Edition, Item, PageEntry, Passage, Query, Record, Reference, Related, Rights, TextMatch
+from .text import first, first_match, integer, joined, plain, window, year_of
 
 HOME = "https://gallica.bnf.fr"
 TERMS = ("Records: Licence Ouverte (Etalab), open data. Digitised contents: free for non-commercial reuse with the source named; "
@@ -24,29 +24,29 @@ TERMS = ("Records: Licence Ouverte (Etalab), open data. Digitised contents: free
          "licence; a partner library's documents follow its own terms.")
 YEAR_MEANS = "the year of publication as catalogued (a Hijri year looks the same); none for a run of years or an uncertain date"
 
-_OWN_ADDRESS = re.compile(r"https?://gallica\.bnf\.fr/ark:/12148/(?P<name>[0-9a-z]+)(?P<date>/date)?")
+_OWN_ADDRESS = re.compile(r"https?://gallica\.bnf\.fr/ark:/12148/([0-9a-z]+)(/date)?")
 _CATALOGUE_ARK = re.compile(r"https?://catalogue\.bnf\.fr/ark:/12148/(cb[0-9a-z]+)")
 _UNKNOWN_DIGIT = re.compile(r"\?|\d[.u](?!\d)")  # "184?", "191.", "18uu"
 _ARABIC_SCRIPT = frozenset({"ara", "per", "ota", "urd"})  # prints in these may carry a Hijri year, written like any other
 # First words of the functions that the library writes behind a name ("Lenoir, Anne (1802-1885). Auteur du texte"). Anything else
 # behind a full stop stays in the name: a body's own department stands there too ("France. Ministère de la marine").
 _FUNCTIONS = re.compile(
-    r"(?:Acteur|Adaptateur|Agence|Ancien|Annotateur|Architecte|Arrangeur|Artiste|Auteur|Cartographe|Chanteur|Chorégraphe|Collaborateur"
-    r"|Collectionneur|Commanditaire|Commentateur|Compilateur|Compositeur|Copiste|Correcteur|Dédicataire|Dédicateur|Dessinateur"
-    r"|Destinataire|Directeur|Donateur|Éditeur|Enlumineur|Expéditeur|Fonction|Graveur|Illustrateur|Imprimeur|Instrumentiste"
-    r"|Interprète|Libraire|Librettiste|Lithographe|Parolier|Peintre|Personne|Photographe|Possesseur|Postfacier|Préfacier|Producteur"
-    r"|Réalisateur|Rédacteur|Relieur|Scénariste|Sculpteur|Traducteur|Transcripteur)\b[^.]*")
+    r"(?:Acteur|Adaptateur|Agence|Ancien|Annotateur|Architecte|Arrangeur|Artiste|Auteur|Cartographe|Chanteur|Chorégraphe"
+    r"|Collaborateur|Collectionneur|Commanditaire|Commentateur|Compilateur|Compositeur|Copiste|Correcteur|Dédicataire|Dédicateur"
+    r"|Dessinateur|Destinataire|Directeur|Donateur|Éditeur|Enlumineur|Expéditeur|Fonction|Graveur|Illustrateur|Imprimeur"
+    r"|Instrumentiste|Interprète|Libraire|Librettiste|Lithographe|Parolier|Peintre|Personne|Photographe|Possesseur|Postfacier"
+    r"|Préfacier|Producteur|Réalisateur|Rédacteur|Relieur|Scénariste|Sculpteur|Traducteur|Transcripteur)\b[^.]*")
 
 
 # ---- elements, names and dates -------------------------------------------------------------------------------------
 
 def local_name(node: Any) -> str:
-    return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
+    return str(node.tag).rpartition("}")[2]
 
 
 def every(node: Any, name: str) -> list[Any]:
     """The elements of that local name at any depth, in document order."""
-    return [entry for entry in node.iter() if local_name(entry) == name]
+    return list(node.iter("{*}" + name))
 
 
 def _folded(node: Any) -> str:
@@ -58,9 +58,15 @@ def text_of(node: Any, name: str) -> str | None:
     return next(filter(None, map(_folded, every(node, name))), None)
 
 
-def readable(name: str, date: str = "") -> str | None:
+def _local(name: str, date: str = "") -> str | None:
     """The identifier made of an ark name and "/date", when get_item would take it: only a periodical's (cb…) ends in /date."""
-    return name + date if is_valid(name) and (name.startswith("b") and not date or name.startswith("cb") and bool(date)) else None
+    return name + date if name.startswith("cb" if date else "b") and is_valid(name) else None
+
+
+def _local_at(address: str) -> str | None:
+    """The identifier that an address of Gallica names, when get_item would take it."""
+    owned = _OWN_ADDRESS.fullmatch(address)
+    return _local(*owned.groups(default="")) if owned else None
 
 
 def page_url(local: str, view: int | None = None) -> str:
@@ -80,15 +86,26 @@ def days(bound: str) -> tuple[str, str]:
     return f"{year}-{month or '01'}-{day or '01'}", f"{year}-{month or '12'}-{last}"
 
 
-def _days_allowed(date: str) -> tuple[str, str] | None:
-    """The days that a published date allows, unknown digits taken at their widest: "184?-1963" is 1840 to 1963."""
-    if re.fullmatch(r"(?!0000)\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?", date, re.ASCII):
-        return days(date)
+def _span(date: str, languages: tuple[str, ...]) -> tuple[str, str] | None:
+    """The days that a published date allows, unknown digits taken at their widest: "184?-1963" is 1840 to 1963.
+
+    None where the year may be one of another era, since a Hijri year is written alike.
+    """
     years = re.fullmatch(r"(?!0000)(\d[\d?.u]{3})(?:-([\d?.u]{4}))?", date, re.ASCII)
-    if years is None:
+    if re.fullmatch(r"(?!0000)\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?", date, re.ASCII):
+        start, end = days(date)
+    elif years:
+        start = re.sub(r"\D", "0", years[1]) + "-01-01"
+        end = re.sub(r"\D", "9", years[2] or years[1]) + "-12-31"
+    else:
         return None
-    lowest, highest = re.sub(r"\D", "0", years.group(1)), re.sub(r"\D", "9", years.group(2) or years.group(1))
-    return f"{lowest}-01-01", f"{highest}-12-31"
+    return None if start < "1500" and _ARABIC_SCRIPT.intersection(languages) else (start, end)
+
+
+def _year(date: str) -> int | None:
+    """A year beyond doubt: no digit unknown, and no run of years, which is the life of a title or the span of a set."""
+    run = re.fullmatch(r"(\d{4})-(\d{4})", date)
+    return None if _UNKNOWN_DIGIT.search(date) or (run and run[1] != run[2]) else year_of(date)
 
 
 # ---- one description -----------------------------------------------------------------------------------------------
@@ -97,89 +114,56 @@ def _days_allowed(date: str) -> tuple[str, str] | None:
 class Document:
     """One Dublin Core description. `local` is None when it names no document that Gallica itself serves.
 
-    `fields` maps each element's local name to its distinct texts; `creators` and `contributors` pair names with roles;
-    `quality` is the library's score of the machine-read text, up to 100; None for 0 (no text, or not measured).
+    `row` is the description as a catalogue row; `fields` maps each element's local name to its distinct texts. `quality` is the
+    library's score of the machine-read text, up to 100; None for 0 (no text, or not measured).
     """
 
     local: str | None
-    url: str
-    kind: str | None
-    quality: float | None
+    row: Record
     fields: Mapping[str, tuple[str, ...]]
-    creators: tuple[tuple[str, str | None], ...]
-    contributors: tuple[tuple[str, str | None], ...]
+    quality: float | None
 
     def get(self, name: str) -> tuple[str, ...]:
         return self.fields.get(name, ())
 
     @property
-    def title(self) -> str | None:
-        return next(iter(self.get("title")), None)
-
-    @property
-    def creator(self) -> str | None:
-        return joined([name for name, _ in self.creators])
-
-    @property
-    def date(self) -> str | None:
-        return joined(self.get("date"))
-
-    @property
-    def year(self) -> int | None:
-        """A year beyond doubt: no digit unknown, and no run of years, which is the life of a title or the span of a set."""
-        date = self.date or ""
-        run = re.fullmatch(r"(\d{4})-(\d{4})", date)
-        return None if _UNKNOWN_DIGIT.search(date) or (run and run.group(1) != run.group(2)) else year_of(date)
-
-    @property
-    def span(self) -> tuple[str, str] | None:
-        """The days its date allows; None where the year may be one of another era, since a Hijri year is written alike."""
-        allowed = _days_allowed(self.date or "")
-        return None if allowed and allowed[0] < "1500" and _ARABIC_SCRIPT.intersection(self.languages) else allowed
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Codes alone: a language stands there twice, as a code and as a French word. Without a code, as published."""
-        return tuple(value for value in self.get("language") if re.fullmatch(r"[a-z]{3}", value)) or self.get("language")
-
-    @property
-    def is_issue(self) -> bool:
-        return (self.kind or "").startswith("fascicule")
+    def issue(self) -> Record | None:
+        """The row again when it is an issue of a periodical: its date and title are the issue's then."""
+        return self.row if (self.row.media_type or "").startswith("fascicule") else None
 
     @property
     def states_text(self) -> bool:
         return self.quality is not None or "Avec mode texte" in self.get("description")
 
 
-def document(node: Any) -> Document:
-    """The description inside a search row, a record or a repository's answer. ValueError when none can be made out."""
-    core = next(iter(every(node, "dc")), None)
-    if core is None:
-        raise ValueError("no Dublin Core description")
-    fields: dict[str, dict[str, None]] = {}
-    for child in core:
-        if local_name(child) and (value := _folded(child)):
-            fields.setdefault(local_name(child), {})[value] = None
-    local, url = _whereabouts(fields.get("identifier", {}), text_of(node, "link"))
-    themes = (_folded(entry) for entry in every(node, "setSpec"))
-    kinds = (theme.removeprefix("gallica:typedoc:") for theme in themes if theme.startswith("gallica:typedoc:"))
+def document(node: Any) -> Document | None:
+    """The description inside a search row, a record or a repository's answer; None without one, or where it leads nowhere.
+
+    Numbers, ISSNs and partners' addresses stand among its identifiers; the ark of Gallica is taken from them alone, since the
+    row's other elements may point at some issue of a title.
+    """
+    texts: dict[str, dict[str, None]] = {}
+    for child in (child for core in every(node, "dc")[:1] for child in core.iterchildren("*")):
+        texts.setdefault(local_name(child), {})[_folded(child)] = None
+    fields = {name: tuple(filter(None, values)) for name, values in texts.items()}
+    identifiers = fields.get("identifier", ())
+    own = next(filter(_OWN_ADDRESS.fullmatch, identifiers), None)
+    url = own or next((value for value in (*identifiers, text_of(node, "link") or "") if re.match(r"https?://", value)), None)
+    if not fields or url is None:
+        return None
+    local, date = _local_at(own or ""), joined(fields.get("date"))
+    # A language stands there twice, as a code and as a French word: the codes alone, or what is published without any.
+    said = fields.get("language", ())
+    languages = tuple(value for value in said if re.fullmatch(r"[a-z]{3}", value)) or said
+    themes = (_folded(entry).partition("gallica:typedoc:")[2] for entry in every(node, "setSpec"))
+    kinds = (text_of(node, "typedoc"), *themes, *fields.get("type", ()))
     score = re.fullmatch(r"\d{1,3}(?:\.\d+)?", text_of(node, "nqamoyen") or "", re.ASCII)
-    return Document(local=local, url=url, fields={name: tuple(values) for name, values in fields.items()},
-                    kind=text_of(node, "typedoc") or next(kinds, None) or next(iter(fields.get("type", {})), None),
-                    quality=(float(score.group()) or None) if score else None,
-                    creators=tuple(map(_person, fields.get("creator", {}))),
-                    contributors=tuple(map(_person, fields.get("contributor", {}))))
-
-
-def _whereabouts(identifiers: Mapping[str, None], link: str | None) -> tuple[str | None, str]:
-    """The identifier here and the address to open. Numbers, ISSNs and partners' addresses stand among the identifiers; the ark
-    of Gallica is taken from them alone, since the row's other elements may point at some issue of a title."""
-    owned = next(filter(None, map(_OWN_ADDRESS.fullmatch, identifiers)), None)
-    local = readable(owned.group("name"), owned.group("date") or "") if owned else None
-    addresses = [value for value in (*identifiers, link or "") if re.match(r"https?://", value)]
-    if not addresses:
-        raise ValueError("neither an ark nor an address")
-    return local, page_url(local) if local else owned.group() if owned else addresses[0]
+    row = Record(identifier=f"gallica:{local}" if local else None, title=first(fields.get("title")), date=date,
+                 creator=joined([name for name, _ in map(_person, fields.get("creator", ()))]), year=_year(date or ""),
+                 span=_span(date or "", languages), media_type=next(filter(None, kinds), None), languages=languages,
+                 source_url=page_url(local) if local else url, online=local is not None, subjects=fields.get("subject", ()),
+                 publishers=fields.get("publisher", ()))
+    return Document(local=local, row=row, fields=fields, quality=(float(score.group()) or None) if score else None)
 
 
 def _person(line: str) -> tuple[str, str | None]:
@@ -190,31 +174,30 @@ def _person(line: str) -> tuple[str, str | None]:
 
 # ---- what a description becomes ------------------------------------------------------------------------------------
 
-def record(found: Document) -> Record:
-    return Record(identifier=f"gallica:{found.local}" if found.local else None, title=found.title, creator=found.creator,
-                  year=found.year, date=found.date, media_type=found.kind, source_url=found.url, online=found.local is not None,
-                  languages=found.languages, subjects=found.get("subject"), publishers=found.get("publisher"), span=found.span)
-
-
-def item(reference: Reference, found: Document) -> Item:
+def item(reference: Reference, found: Document | None) -> Item:
+    """A record whole; without a description, nothing but its identifier and address."""
+    address = page_url(reference.local)
+    if found is None:
+        return Item(identifier=reference.identifier, source_url=address, rights=rights(None))
+    row = found.row
     notes = [f"Another form of the title: {title}" for title in found.get("title")[1:]]
     if found.quality is not None:
         notes.append(f"The library rates the machine-read text (OCR) at {found.quality:g} of 100.")
     extent = [value for value in found.get("format") if not re.match(r"Nombre total de vues|[a-z]+/[a-z0-9.+-]+$", value)]
     issn = tuple(value.removeprefix("ISSN ") for value in found.get("identifier") if value.startswith("ISSN "))
-    description, people = "\n".join(found.get("description")) or None, dict.fromkeys((*found.creators, *found.contributors))
+    description = "\n".join(found.get("description")) or None
+    people = dict.fromkeys(map(_person, (*found.get("creator"), *found.get("contributor"))))
     copies = () if "/date" in reference.local else (
-        Copy(label="Gallica's reader", format="web page", url=page_url(reference.local)),
+        Copy(label="Gallica's reader", format="web page", url=address),
         Copy(label="IIIF manifest", format="application/json", url=f"{HOME}/iiif/ark:/12148/{reference.local}/manifest.json"))
-    return Item(identifier=reference.identifier, title=found.title, creator=found.creator, date=found.date, media_type=found.kind,
-                year=found.year, year_means=YEAR_MEANS if found.year else None, source_url=page_url(reference.local),
-                description=description, description_means="the catalogue's notes, in French" if description else None,
-                notes=tuple(notes), subjects=found.get("subject"), rights=rights(found), language=found.languages,
-                copies=copies, copies_available=len(copies), context=tuple(map(_related, found.get("relation"))),
+    return Item(identifier=reference.identifier, title=row.title, creator=row.creator, date=row.date, media_type=row.media_type,
+                year=row.year, year_means=YEAR_MEANS if row.year else None, source_url=address, description=description,
+                description_means="the catalogue's notes, in French" if description else None, notes=tuple(notes),
+                subjects=row.subjects, rights=rights(found), language=row.languages, copies=copies, copies_available=len(copies),
+                context=tuple(map(_related, found.get("relation"))), publisher=joined(row.publishers),
                 contributors=tuple(Contributor(name=name, role=role) for name, role in people),
-                publisher=joined(found.get("publisher")), call_number=joined(found.get("source")), extent=joined(extent),
-                standard_numbers={"issn": issn} if issn else {},
-                creators=tuple(dict.fromkeys(name for name, _ in found.creators)))
+                creators=tuple(dict.fromkeys(name for name, _ in map(_person, found.get("creator")))),
+                call_number=joined(found.get("source")), extent=joined(extent), standard_numbers={"issn": issn} if issn else {})
 
 
 def rights(found: Document | None) -> Rights:
@@ -229,75 +212,55 @@ def _related(relation: str) -> Related:
     """A relation as published; a record of the catalogue and a periodical of Gallica become identifiers."""
     address = next(iter(re.findall(r"https?://\S+$", relation)), "")
     label = relation.removesuffix(address).strip(" :")
-    catalogue, owned = _CATALOGUE_ARK.fullmatch(address), _OWN_ADDRESS.fullmatch(address)
-    local = readable(owned.group("name"), owned.group("date") or "") if owned else None
-    if local:
+    if local := _local_at(address):
         kind = "periodical" if local.endswith("/date") else "document"
         return Related(identifier=f"gallica:{local}", label=label or f"Gallica, {kind}", kind=kind, source_url=address)
-    known = catalogue.group(1) if catalogue and is_valid(catalogue.group(1)) else None
-    return Related(identifier=f"bnf:{known}" if known else None, label=label or address, source_url=address or None,
+    catalogue = _CATALOGUE_ARK.fullmatch(address)
+    known = f"bnf:{catalogue.group(1)}" if catalogue and is_valid(catalogue.group(1)) else None
+    return Related(identifier=known, label=label or address, source_url=address or None,
                    kind="catalogue record" if catalogue else "relation")
 
 
 # ---- issues, views, passages, page text ----------------------------------------------------------------------------
 
-def years(root: Any, name: str) -> tuple[Edition, ...]:
-    """The years of a periodical, each with the identifier that lists its issues."""
-    stated = [year for year in map(_folded, every(root, "year")) if re.fullmatch(r"[12]\d{3}", year, re.ASCII)]
-    return tuple(Edition(identifier=f"gallica:{name}/date{year}", title=f"Issues of {year}", date=year,
-                         source_url=page_url(f"{name}/date{year}")) for year in stated)
+def issue(entry: Any, name: str, when: str) -> Edition | None:
+    """An issue of the year that begins `when`, dated by the number of the day that stands beside it; or, where `when` is "", a
+    year of the periodical, with the identifier that lists its issues."""
+    written, number = _folded(entry) or None, integer(entry.get("dayOfYear")) or 0
+    local, title, date = _local(entry.get("ark") or ""), written, written
+    if when and 1 <= number <= 366:
+        date = (datetime.date(int(when[:4]), 1, 1) + datetime.timedelta(days=number - 1)).isoformat()
+    elif not when and re.fullmatch(r"[12]\d{3}", written or "", re.ASCII):
+        local, title = f"{name}/date{written}", f"Issues of {written}"
+    return Edition(identifier=f"gallica:{local}", title=title, date=date, source_url=page_url(local)) if local else None
 
 
-def issues(root: Any, year: int) -> tuple[Edition, ...]:
-    """The issues of a year in the order sent; the date is computed from the number of the day that stands beside each."""
-    found = []
-    for issue in every(root, "issue"):
-        number, name, written = integer(issue.get("dayOfYear")), issue.get("ark") or "", _folded(issue) or None
-        known = number is not None and 1 <= number <= 366
-        day = (datetime.date(year, 1, 1) + datetime.timedelta(days=(number or 1) - 1)).isoformat() if known else written
-        if readable(name):
-            found.append(Edition(identifier=f"gallica:{name}", title=written, date=day, source_url=page_url(name)))
-    return tuple(found)
+def view(entry: Any, local: str) -> PageEntry | None:
+    """A view. A printed number only where the library gives one: "NP" and the parts of a binding are none."""
+    number, printed = integer(text_of(entry, "ordre")) or 0, text_of(entry, "numero")
+    unprinted = text_of(entry, "pagination_type") in ("N", "X") or printed == "NP"
+    return PageEntry(page_number=number, page_number_is="view", printed_page=None if unprinted else printed,
+                     source_url=page_url(local, number), image_url=image_url(local, number)) if number > 0 else None
 
 
-def views(root: Any, local: str) -> tuple[PageEntry, ...]:
-    """Every view listed. A printed number only where the library gives one: "NP" and the parts of a binding are none."""
-    entries = []
-    for page in every(root, "page"):
-        view, printed = integer(text_of(page, "ordre")), text_of(page, "numero")
-        unprinted = text_of(page, "pagination_type") in ("N", "X") or printed == "NP"
-        if view is not None and view > 0:
-            entries.append(PageEntry(page_number=view, page_number_is="view", printed_page=None if unprinted else printed,
-                                     source_url=page_url(local, view), image_url=image_url(local, view)))
-    return tuple(entries)
+def passages(entry: Any, local: str) -> tuple[Passage, ...] | None:
+    """The fragments found on one view, whole. Marks come as elements, escaped once or escaped twice: all three read alike."""
+    named = re.fullmatch(r"PAG_0*([1-9]\d{0,6})", text_of(entry, "p_id") or "", re.ASCII)
+    number = int(named.group(1)) if named else None
+    written = "".join("".join(content.itertext()) for content in every(entry, "content"))
+    fragments = filter(None, (" ".join(part.split()) for part in plain(html.unescape(written)).split("(...)")))
+    return tuple(Passage(page_number=number, text=text, source_url=page_url(local, number)) for text in fragments) or None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The passages on one view; `view` None when the service names none."""
-
-    view: int | None = None
-    fragments: tuple[str, ...] = ()
-
-
-def passages_on(entry: Any) -> Found:
-    """One page of a ContentSearch answer. Its marks come as elements, escaped once, or escaped twice: all three read alike."""
-    view = re.fullmatch(r"PAG_0*([1-9]\d{0,6})", text_of(entry, "p_id") or "", re.ASCII)
-    content = next(iter(every(entry, "content")), None)
-    unmarked = plain(html.unescape("".join(content.itertext()))) if content is not None else ""
-    fragments = (" ".join(part.split()) for part in unmarked.split("(...)"))
-    return Found(view=int(view.group(1)) if view else None, fragments=tuple(filter(None, fragments)))
-
-
-def match(row: Document, found: tuple[Found, ...], query: Query) -> TextMatch:
+def match(found: Document, said: Sequence[Passage], query: Query) -> TextMatch:
     """A row with the passages of its first matching view; those of its other views are read_text's business."""
-    first = found[0] if found else Found()
-    excerpts = [window(text, first_match(text, query.words) or 0, query.excerpt_chars) for text in first.fragments]
-    return TextMatch(identifier=f"gallica:{row.local}" if row.local else None, title=row.title, creator=row.creator,
-                     year=row.year, span=row.span, page_number=first.view, page_number_is="view" if first.view else None,
-                     excerpts=tuple(excerpts[:query.excerpts_per_record]), excerpt_kind="passage" if excerpts else None,
-                     source_url=page_url(row.local, first.view) if row.local else row.url,
-                     published_on=row.date if row.is_issue else None, publication=row.title if row.is_issue else None)
+    row, issue, number = found.row, found.issue, said[0].page_number if said else None
+    texts = [passage.text for passage in said if passage.page_number == number][:query.excerpts_per_record]
+    excerpts = tuple(window(text, first_match(text, query.words) or 0, query.excerpt_chars) for text in texts)
+    return TextMatch(identifier=row.identifier, title=row.title, creator=row.creator, year=row.year, span=row.span,
+                     page_number=number, page_number_is="view" if number else None, excerpts=excerpts,
+                     excerpt_kind="passage" if excerpts else None, source_url=row.source_url + (f"/f{number}" if number else ""),
+                     published_on=issue.date if issue else None, publication=issue.title if issue else None)
 
 
 def alto_text(sheet: Any) -> str:

@@ -27,6 +27,7 @@ from sources.contract import (
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
 from sources.gallica import ALTO, CONTENTS_ABSENT, REPOSITORY, SERVICES, SRU, Gallica
 from sources.gallica_records import TERMS, YEAR_MEANS
+from sources.identifiers import read_identifier
 from sources.settings import Settings
 
 Make = Callable[..., Gallica]
@@ -121,7 +122,7 @@ def test_an_identifying_field_without_an_index_makes_gallica_absent() -> None:
 
 
 def test_nothing_left_to_search_on_is_absent_with_what_was_dropped() -> None:
-    plan = Gallica.plan_catalogue(Query(fields={"place": "Amiens", "title": "?"}))
+    plan = Gallica.plan_catalogue(Query(fields={"title": "?", "place": "Amiens"}))
 
     assert plan.absent_because == "Gallica cannot search on what was asked: nothing is left to send."
     assert [name for name, _ in plan.dropped] == ["title", "place"]
@@ -547,7 +548,7 @@ def test_one_document_named_in_many_ways_is_one_identifier(written: str, local: 
     (f"https://gallica.bnf.fr/services/Issues?ark=ark:/12148/{PERIODICAL}/date&date=1912", f"{PERIODICAL}/date1912", None),
     (f"https://gallica.bnf.fr/RequestDigitalElement?O={BOOK}&E=ALTO&Deb=20", BOOK, 20)])
 def test_an_address_of_the_reader_a_picture_or_a_service_routes(address: str, local: str, page: int | None) -> None:
-    reference = Gallica.read_address(urlsplit(address))
+    reference = read_identifier(address, (Gallica,))
 
     assert (reference.local, reference.page, bool(reference.read_as)) == (local, page, True)
 
@@ -651,7 +652,7 @@ def test_no_more_documents_are_asked_for_passages_than_one_call_allows(
 @pytest.mark.parametrize(("body", "status", "reason"), [
     (WALL, 200, "Gallica: blocked by the site's protection; a challenge page came instead of an answer."),
     ("<html>down</html>", 500, "Gallica could not answer (status 500)."),
-    ("<results><items><item/></items></results>", 200, "Gallica sent passages of which none can be read.")])
+    ("<results><items><item/></items></results>", 200, "None of the 1 rows that Gallica sent could be read.")])
 @responses.activate
 def test_rows_stand_when_reading_their_text_is_refused(
         make_archive: Make, answer: Answer, body: str, status: int, reason: str) -> None:
