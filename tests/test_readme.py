@@ -198,6 +198,12 @@ def test_the_module_shown_is_the_one_tested() -> None:
     assert [block.body for block in shown] == [(ROOT / "tests" / "village.py").read_text(encoding="utf-8"), ENTRY + "\n"]
 
 
+def test_the_nginx_configuration_shown_is_the_one_tested() -> None:
+    shown, = blocks(section_named("en", "Many machines"), "nginx")
+
+    assert shown.body == (ROOT / "tests" / "nginx.conf").read_text(encoding="utf-8")
+
+
 # ---- both languages ------------------------------------------------------------------------------------------------------
 
 def test_both_halves_have_the_same_structure() -> None:
