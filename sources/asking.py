@@ -4,6 +4,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from .calls import Call
@@ -54,10 +55,8 @@ def _await(futures: Mapping[Future[T], str], names: Mapping[str, str], call: Cal
 
 
 def _raise_if_cancelled(call: Call) -> None:
-    try:
+    with suppress(TimedOut):  # the workers say so themselves, each for its archive
         call.check()
-    except TimedOut:
-        pass  # the workers say so themselves, each for its archive
 
 
 def _outcome(future: Future[Any], key: str, name: str) -> Any:

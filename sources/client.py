@@ -237,7 +237,8 @@ class BooksClient:
         reference, opened = self._open_reference(given["identifier"], "read_text", call)
         page, match = given.get("page"), given.get("match")
         if page is not None and reference.page is not None and page != reference.page:
-            raise InvalidInput(f"The identifier names page {reference.page}, and page is {page}.", hint="Leave page out, or give the record's identifier.")
+            raise InvalidInput(f"The identifier names page {reference.page}, and page is {page}.",
+                               hint="Leave page out, or give the record's identifier.")
         page = reference.page if page is None else page
         if page is None and match is None:
             raise InvalidInput("read_text needs a page or a match.",

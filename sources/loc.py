@@ -13,12 +13,51 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from urllib.parse import SplitResult, parse_qs, parse_qsl, quote, unquote, urlsplit
 
-from .contract import (CALLS, Archive, Collection, Describes, Facet, FacetValue, Heading, ItemPage, ItemQuery, Lane, Page, PageText,
-                       Passage, Passages, Plan, Query, Record, Reference, Reply, TextMatch)
+from .contract import (
+    CALLS,
+    Archive,
+    Collection,
+    Describes,
+    Facet,
+    FacetValue,
+    Heading,
+    ItemPage,
+    ItemQuery,
+    Lane,
+    Page,
+    PageText,
+    Passage,
+    Passages,
+    Plan,
+    Query,
+    Record,
+    Reference,
+    Reply,
+    TextMatch,
+)
 from .errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
 from .languages import language_name
-from .loc_records import (LOCAL, SEGMENT, SITE, YEAR_MEANS, contributors, creators, describe_page, flat, https, item_in, labels, page_entry, pages_of,
-                          quoted, read_item, resource_in, resources_of, text_address, whole_text)
+from .loc_records import (
+    LOCAL,
+    SEGMENT,
+    SITE,
+    YEAR_MEANS,
+    contributors,
+    creators,
+    describe_page,
+    flat,
+    https,
+    item_in,
+    labels,
+    page_entry,
+    pages_of,
+    quoted,
+    read_item,
+    resource_in,
+    resources_of,
+    text_address,
+    whole_text,
+)
 from .text import amount, first, first_match, fold, integer, joined, listing, mapping, strings, window, words, year_of
 from .windows import find
 

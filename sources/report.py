@@ -223,7 +223,8 @@ def _section(draft: Draft, given: Mapping[str, Any]) -> Section:
     used = tuple(dict.fromkeys(given.get("sources_used", ())))
     unknown = [number for number in used if number > len(draft.sources)]
     if unknown:
-        raise InvalidInput(f"sources_used names source {unknown[0]}; the report has {len(draft.sources)}.", hint="Use the numbers listed under sources.")
+        raise InvalidInput(f"sources_used names source {unknown[0]}; the report has {len(draft.sources)}.",
+                           hint="Use the numbers listed under sources.")
     content = visible(given.get("content", "")).strip()
     if not content and not is_bibliography:
         raise InvalidInput(f"Section {number} has no content.", hint="Give content.")
@@ -282,5 +283,6 @@ def _document(draft: Draft, sections: Mapping[int, Section]) -> str:
         entries = "\n".join(f"{source['number']}. {inert(source['citation'])}" for source in wanted)
         parts.append(f"## {section.title}\n\n" + "\n\n".join(part for part in (section.content, entries) if part))
     if draft.credits:
-        parts.append("Credits: " + " ".join(inert(credit) for credit in draft.credits) + "\n\nThe sources were found by catalogue searches and not read here.")
+        parts.append("Credits: " + "; ".join(inert(credit) for credit in draft.credits))
+        parts.append("The sources were found by catalogue searches and not read here.")
     return "\n\n".join(parts) + "\n"

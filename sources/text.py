@@ -139,7 +139,7 @@ def year_of(date: str | None) -> int | None:
     "1862", "1883-04", "[1990?]" gives None, and so do "184?-1963", "19??", "18uu", "1911??gai-20".
     """
     match = _YEAR_FIRST.match(date.strip()) if date else None
-    return int(match.group(1)) if match and 0 < int(match.group(1)) else None
+    return int(match.group(1)) if match and int(match.group(1)) > 0 else None
 
 
 def scalar_text(text: str) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from sources import arks
 
-WORDS = ("harbour lantern otter granary winter ferry orchard copper bell almanac river miller thistle compass ledger quarry "
-         "sparrow candle meadow anchor chimney lattice saddle cellar bramble pewter turnip gable heron wicker").split()
+WORDS = ("harbour", "lantern", "otter", "granary", "winter", "ferry", "orchard", "copper", "bell", "almanac", "river", "miller", "thistle",
+         "compass", "ledger", "quarry", "sparrow", "candle", "meadow", "anchor", "chimney", "lattice", "saddle", "cellar", "bramble", "pewter",
+         "turnip", "gable", "heron", "wicker")
 CREDIT = ("Orrin, Tess, 1820-1889", "Quill, Abel", "Moor, Ada, 1840-1901")
 
 
@@ -191,7 +192,8 @@ def gallica_documents(rows: int) -> bytes:
     """Search answers in XML: about 1.6 KB a document."""
     records = "".join(f"""<srw:record><srw:recordSchema>http://www.openarchives.org/OAI/2.0/OAIdc.xsd</srw:recordSchema>
       <srw:recordPacking>xml</srw:recordPacking><srw:recordData><oai_dc:dc>
-        <dc:creator>Vasseur, Odile (1801-1870). Auteur du texte</dc:creator><dc:date>1862</dc:date><dc:description>{prose(40, number)}</dc:description>
+        <dc:creator>Vasseur, Odile (1801-1870). Auteur du texte</dc:creator><dc:date>1862</dc:date>
+        <dc:description>{prose(40, number)}</dc:description>
         <dc:format>Nombre total de vues : 210</dc:format><dc:identifier>https://gallica.bnf.fr/ark:/12148/{ark(number, "bpt")}</dc:identifier>
         <dc:language>fre</dc:language><dc:language>français</dc:language><dc:publisher>Veuve Lanthier (Amiens)</dc:publisher>
         <dc:relation>Notice du catalogue : http://catalogue.bnf.fr/ark:/12148/{ark(number)}</dc:relation><dc:rights>domaine public</dc:rights>

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sources.arguments import SCHEMAS, TOOLS, check, schema_file, tool_schemas
+from sources.arguments import TOOLS, check, schema_file, tool_schemas
 from sources.errors import InvalidInput
 from sources.registry import ARCHIVES
 from sources.settings import Settings

@@ -17,9 +17,8 @@ from sources.errors import Cancelled, InvalidInput
 from sources.fitting import RESULT_LIMIT_BYTES, result_bytes
 from sources.registry import ARCHIVES
 from sources.remarks import under
-from sources.tools import tool_schemas
 from sources.settings import Settings
-
+from sources.tools import tool_schemas
 
 # ---- as a library ----------------------------------------------------------------------------------------------------
 
@@ -110,7 +109,8 @@ def identifiers_of(rows: list[dict[str, Any]]) -> list[str]:
 def test_progress_names_each_archive_once_it_has_answered() -> None:
     told: list[str] = []
 
-    client(archive("a", text=page()), archive("b", text=InvalidInput("no", archive="b"))).ask("search_inside", {"query": "fog"}, Call(5.0, tell=told.append))
+    books = client(archive("a", text=page()), archive("b", text=InvalidInput("no", archive="b")))
+    books.ask("search_inside", {"query": "fog"}, Call(5.0, tell=told.append))
 
     assert {"Archive a answered", "Archive b answered"} >= set(told) - {line for line in told if "withheld" in line}
 
@@ -198,7 +198,8 @@ def test_a_record_too_long_for_a_host_is_cut_to_the_window_that_fits() -> None:
 # ---- a page ----------------------------------------------------------------------------------------------------------
 
 def text_of(text: str | None, **changes: Any) -> PageText:
-    return PageText(**{"identifier": "a:1", "title": "A page", "page_number": 3, "page_number_is": "leaf", "text": text, "source_url": "https://example.org/1/3", **changes})
+    stated = {"title": "A page", "page_number": 3, "page_number_is": "leaf", "source_url": "https://example.org/1/3"}
+    return PageText(**{"identifier": "a:1", "text": text, **stated, **changes})
 
 
 def test_four_kinds_of_textlessness_are_four_answers() -> None:
@@ -219,7 +220,9 @@ def test_a_page_and_no_match_returns_text_in_a_window() -> None:
 
 
 def test_a_page_with_a_match_returns_the_passages_and_counts_every_occurrence() -> None:
-    answer = client(archive("a", page_text=text_of("whale " + "sea " * 300 + "Whale"))).read_text("a:1", page=3, match="whale", max_passages=1).to_dict()
+    books = client(archive("a", page_text=text_of("whale " + "sea " * 300 + "Whale")))
+
+    answer = books.read_text("a:1", page=3, match="whale", max_passages=1).to_dict()
 
     assert len(answer["passages"]) == 1 and answer["match_count"] == 2
     assert "1 of 2 occurrences lie outside these passages; raise max_passages for more." in answer["notes"]

@@ -27,7 +27,8 @@ import json, sys, threading
 sys.path.insert(0, sys.argv[1])
 import mcp_books
 moments = []
-connection = mcp_books.Connection(mcp_books.Server(mcp_books.Books(mcp_books._settings(sys.stderr))), lambda line: moments.append(sorted(sys.modules)))
+server = mcp_books.Server(mcp_books.Books(mcp_books._settings(sys.stderr)))
+connection = mcp_books.Connection(server, lambda line: moments.append(sorted(sys.modules)))
 for line in sys.stdin.buffer:
     connection.receive(line)
 for thread in threading.enumerate():

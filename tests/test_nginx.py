@@ -108,7 +108,7 @@ def test_every_lane_of_the_registry_has_a_rate_that_keeps_its_spacing() -> None:
     assert rates.keys() == lanes.keys()
     assert [key for key, spacing_s in lanes.items() if rates[key] < spacing_s] == []
     assert re.findall(r"limit_req zone=([a-z-]+) ", RECIPE) == list(rates)
-    assert {key for key in re.findall(r"(\S+) +all; default", RECIPE)} == set(lanes)
+    assert set(re.findall(r"(\S+) +all; default", RECIPE)) == set(lanes)
 
 
 def test_no_request_waits_at_the_gateway_for_longer_than_one_may_take() -> None:

@@ -43,7 +43,8 @@ def tools_listed(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 def shipped() -> set[str]:
     """What a package holds of this tree, by name."""
-    files = [ROOT / "mcp_books.py", *(ROOT / "sources").glob("*.py"), *(ROOT / "sources" / "shelf").glob("*.answer"), *(ROOT / "schemas").glob("*.json")]
+    files = [ROOT / "mcp_books.py", *(ROOT / "sources").glob("*.py"), *(ROOT / "sources" / "shelf").glob("*.answer"),
+             *(ROOT / "schemas").glob("*.json")]
     return {file.relative_to(ROOT).as_posix() for file in files}
 
 
@@ -75,7 +76,8 @@ def test_the_wheel_holds_the_modules_the_schemas_the_shelf_and_the_licence_and_n
         entry_points = opened.read(f"{about}/entry_points.txt").decode()
 
     assert wheel.name == f"mcp_books-{mcp_books.__version__}-py3-none-any.whl"
-    assert names == shipped() | {f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt", "licenses/LICENSE")}
+    own = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt", "licenses/LICENSE")
+    assert names == shipped() | {f"{about}/{name}" for name in own}
     assert entry_points == "[console_scripts]\nmcp-books = mcp_books:main\n"
 
 

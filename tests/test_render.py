@@ -142,8 +142,8 @@ def test_the_matches_of_a_search_inside_are_told_in_full():
         "Note: One row carries no year.",
         "Order: Rows alternate.",
         "Facets: the Internet Archive, year, counting documents: 1880 12.",
-        "Answered: the Internet Archive, 2 rows; its own count: 1,234 (documents whose text matches); unreadable and dropped: 1; reads the recognised text "
-        "of scans; gives no page number; every word must occur; a year is the year filed for the item; date_from sent as year>=1850; place "
+        "Answered: the Internet Archive, 2 rows; its own count: 1,234 (documents whose text matches); unreadable and dropped: 1; reads the "
+        "recognised text of scans; gives no page number; every word must occur; a year is the year filed for the item; date_from sent as year>=1850; place "
         "not applied, Its index holds no place; from the cache, of 2026-11-02.",
         "Wordings: the Internet Archive: “wet fog” (as asked): 1 row, 1 new; “wetfog” (run together): 1 row, 1 new; “wét” (without "
         "diacritics): withheld, enough rows had come.",
@@ -200,8 +200,8 @@ def test_a_page_is_told_line_by_line_with_the_pages_beside_it():
 
     assert shown.split("\n") == [
         "Text: The daily quay, image 3 of 8", "Identifier: loc:sn1/1900-01-02/ed-1 · loc", "Address: https://loc.example/3",
-        "Image: https://loc.example/3.jpg (to open; nothing of it was read)", "Published: 1900-01-02, Quay.", "Edition: morning.", "Published: places: Brest.",
-        "Text: scanned text as a machine read it, quoted; words can be wrong.", "> FOG", ">", "> wet fog",
+        "Image: https://loc.example/3.jpg (to open; nothing of it was read)", "Published: 1900-01-02, Quay.", "Edition: morning.",
+        "Published: places: Brest.", "Text: scanned text as a machine read it, quoted; words can be wrong.", "> FOG", ">", "> wet fog",
         "Page: characters 10 to 22 of 22; this is the end.",
         "Page: the previous page is 2; the next page is 4; the record is loc:sn1.",
         "Rights: of the newspaper: No known restrictions. https://loc.example/r Check it.", "Credit: Library of Congress",

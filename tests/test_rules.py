@@ -5,12 +5,16 @@ import json
 from typing import Any
 
 import pytest
+import responses
 from toys import archive, by_wording, client, identifiers, item, match, page, record
 
 from sources.answers import AllFailed
+from sources.client import BooksClient
 from sources.contract import Facet, FacetValue, Page, PageText, Plan, Query, Rights
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, TimedOut
+from sources.openlibrary import OpenLibrary
 from sources.render import render
+from sources.settings import Settings
 
 TIMED_OUT = TimedOut("Archive b did not answer in time.", archive="b")
 
@@ -188,7 +192,8 @@ def test_rule_7_a_kind_of_material_an_archive_does_not_use_is_not_translated_but
 def test_rule_8_a_filter_that_was_not_sent_is_dropped_with_the_reason_and_never_reported_applied() -> None:
     sent = Plan(sent=(("year_from", "year:[1800 TO *]"),))
     dropped = Plan(dropped=(("year_from", "its search carries no year"),))
-    books = client(archive("a", catalogue=page(record("a:1")), plan=sent), archive("b", catalogue=page(record("b:1", span=("1700-01-01", "1700-12-31"))), plan=dropped))
+    old = page(record("b:1", span=("1700-01-01", "1700-12-31")))
+    books = client(archive("a", catalogue=page(record("a:1")), plan=sent), archive("b", catalogue=old, plan=dropped))
 
     answer = books.search_items("fog", year_from=1800)
 
@@ -340,3 +345,17 @@ def test_rule_15_the_credit_with_its_date_is_on_every_answer() -> None:
         credit = wire.get("attribution") or wire.get("item", {}).get("attribution") or report(answer, "a")["attribution"]
         assert credit.startswith("Credit a, 2")
         assert credit in render(tool, wire)
+
+
+@responses.activate
+def test_rule_14_a_wording_that_went_out_and_failed_ran_and_one_that_a_block_held_back_did_not() -> None:
+    responses.get("https://openlibrary.org/search.json", status=404, body="<html>gone</html>", content_type="text/html")
+    books = BooksClient(settings=Settings(), sources=(OpenLibrary,))
+
+    with pytest.raises(AllFailed) as went_out:
+        books.search_items("whaling songs")
+    with pytest.raises(AllFailed) as refused_here:
+        books.search_items("ab", fan_out=False)
+
+    assert [asked.ran for asked in went_out.value.reports[0].queries][0] is True
+    assert [asked.ran for asked in refused_here.value.reports[0].queries] == [False]

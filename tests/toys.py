@@ -5,8 +5,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sources.client import BooksClient
-from sources.contract import (Archive, Describes, Item, ItemPage, ItemQuery, Page, Passages, PageText, Plan, Query, Record, Reference, Rights,
-                              TextMatch)
+from sources.contract import (
+    Archive,
+    Describes,
+    Item,
+    ItemPage,
+    ItemQuery,
+    Page,
+    PageText,
+    Passages,
+    Plan,
+    Query,
+    Record,
+    Reference,
+    Rights,
+    TextMatch,
+)
 from sources.settings import Settings
 
 Answerer = Callable[[Query], Page]
@@ -91,7 +105,8 @@ def by_wording(answers: Mapping[str, Page]) -> Answerer:
 
 
 def item(identifier: str = "a:1", **changes: Any) -> Item:
-    return Item(**{"identifier": identifier, "title": "A record", "source_url": "https://example.org/1", "rights": Rights(note="nothing stated"), **changes})
+    stated = {"title": "A record", "source_url": "https://example.org/1", "rights": Rights(note="nothing stated")}
+    return Item(**{"identifier": identifier, **stated, **changes})
 
 
 def identifiers(rows: Sequence[Any]) -> list[str]:
