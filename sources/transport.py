@@ -184,20 +184,20 @@ class Transport:
 
     # ---- a question, from one caller ----
 
-    def ask(self, archive: type[Archive], call: Call, question: Question, reading: _Reading) -> tuple[Reply, int]:
-        """The reply to one question, and how many requests it cost this caller. Raises SourceError or Cancelled."""
+    def ask(self, archive: type[Archive], call: Call, question: Question, reading: _Reading, sent: Callable[[int], None]) -> Reply:
+        """The reply to one question. Raises SourceError or Cancelled; `sent` is told how many requests went out in either case."""
         call.check()
         if self._shelf is not None:
-            return self._from_shelf(self._shelf, archive, question, reading), 0
+            return self._from_shelf(self._shelf, archive, question, reading)
         kept = self._cache.get(question)
         if kept is not None:
-            return self._read(archive, kept, reading, cached=True), 0
+            return self._read(archive, kept, reading, cached=True)
         call.when_cancelled(self.nudge)
         lane = self._lane(archive, urlsplit(question.url))
         delay_s = self._gates[lane.key].delay_s()
         if WORTH_TELLING_S <= delay_s <= call.remaining_s():
             call.tell(f"Waiting about {delay_s:.0f} s for {archive.name}, whose requests are spaced.")
-        return self._wait(call, question, archive, reading)
+        return self._wait(call, question, archive, reading, sent)
 
     def question(self, archive: type[Archive], url: str, params: Params, form: Mapping[str, str] | None,
                  headers: Mapping[str, str] | None) -> Question:
@@ -227,7 +227,7 @@ class Transport:
                 return lane
         raise InvalidInput(f"The address is none of those that {archive.name} is asked at; nothing was sent.", archive=archive.key)
 
-    def _wait(self, call: Call, question: Question, archive: type[Archive], reading: _Reading) -> tuple[Reply, int]:
+    def _wait(self, call: Call, question: Question, archive: type[Archive], reading: _Reading, sent: Callable[[int], None]) -> Reply:
         """Join the flight of this question, or start it, and wait for its end, this call's end, or its cancellation."""
         key = (question, reading.kind)
         joined_at = self.clock.monotonic()
@@ -249,17 +249,17 @@ class Transport:
                         raise self._too_late(flight)
                     self.clock.wait(self._changed, until)
             finally:
+                sent(flight.requests_sent)
                 callers = list(flight.callers)
                 callers.remove(call)
                 flight.callers = tuple(callers)
                 if flight.unwanted():
                     self.nudge()
-        sent = flight.requests_sent if leads else 0
         if flight.failure is not None:
             raise copy.copy(flight.failure) from flight.failure
         assert flight.reply is not None
         assert flight.received is not None
-        return flight.reply if leads else self._read(archive, flight.received, reading, cached=False), sent
+        return flight.reply if leads else self._read(archive, flight.received, reading, cached=False)
 
     def _patience(self, flight: _Flight, call: Call, joined_at: float) -> float:
         """Until when a caller waits: its own deadline; for a request that may run on, also the time of one request."""
@@ -539,7 +539,7 @@ class Transport:
 class ArchiveAsker:
     """The transport as one archive sees it during one call (contract.Asker), and what the client wants to know afterwards.
 
-    `replies` are the answers used so far, without their values; `requests_sent` counts what went out for them.
+    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not.
     """
 
     def __init__(self, transport: Transport, archive: type[Archive], call: Call) -> None:
@@ -576,12 +576,14 @@ class ArchiveAsker:
                  html: bool = False) -> Reply:
         return self._ask(url, params, _Reading(kind="html" if html else "text", statuses=statuses, check=check))
 
+    def _count(self, requests: int) -> None:
+        self.requests_sent += requests
+
     def _ask(self, url: str, params: Params, reading: _Reading, *, form: Mapping[str, str] | None = None,
              headers: Mapping[str, str] | None = None) -> Reply:
         question = self._transport.question(self._archive, url, params, form, headers)
-        reply, sent = self._transport.ask(self._archive, self.call, question, reading)
+        reply = self._transport.ask(self._archive, self.call, question, reading, self._count)
         self._questions.append(question)
-        self.requests_sent += sent
         self.replies.append(replace(reply, value=None))
         return reply
 
