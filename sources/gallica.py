@@ -298,29 +298,23 @@ class Gallica(Archive):
         """Documents whose text matches, then the passages of the first CONTENT_ROWS, each asked by itself."""
         self._require_contents("search_inside")
         page = self._search(query, "text", collapsing=False)
-        matches = []
-        asked = silent = 0
-        failure: SourceError | None = None
-        for document in page.records:
-            found: tuple[Passage, ...] = ()
-            has_text = document.local is not None and "/date" not in document.local
-            if has_text and asked < CONTENT_ROWS and not failure and self.ask.call.remaining_s() >= CONTENT_RESERVE_S:
-                asked += 1
-                try:
-                    found, _ = self._content_search(document.local, query.words)
-                    silent += not found
-                except SourceError as exc:
-                    failure = exc
-            matches.append(records.match(document, found, query))
         notes = list(page.notes)
-        if failure:
-            notes.append(f"The search was answered; reading passages failed after it (stage read): {failure.message}")
-        if unasked := len(matches) - asked:
-            notes.append(f"{unasked} row(s) stand without text: passages are asked document by document, at most "
+        found: dict[str, tuple[Passage, ...]] = {}
+        for local in [row.local for row in page.records if row.local and "/date" not in row.local][:CONTENT_ROWS]:
+            if self.ask.call.remaining_s() < CONTENT_RESERVE_S:
+                break
+            try:
+                found[local], _ = self._content_search(local, query.words)
+            except SourceError as exc:
+                notes.append(f"The search was answered; reading passages failed after it (stage read): {exc.message}")
+                break
+        if unread := sum(row.local not in found for row in page.records):
+            notes.append(f"{unread} row(s) stand without text: passages are asked document by document, at most "
                          f"{CONTENT_ROWS} a call. read_text with match reads those of one.")
-        if silent:
+        if silent := sum(not said for said in found.values()):
             notes.append(f"The search inside a document found no passage in {silent} row(s) of the search across them.")
-        return replace(page, records=tuple(matches), notes=tuple(notes))
+        matches = tuple(records.match(row, found.get(row.local, ()), query) for row in page.records)
+        return replace(page, records=matches, notes=tuple(notes))
 
     def _search(self, query: Query, index: str, *, collapsing: bool) -> Page:
         """One SRU answer; `records` are Document values. A count without rows is past the end, or no answer; never an absence."""

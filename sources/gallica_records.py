@@ -228,7 +228,7 @@ def issue(entry: Any, name: str, when: str) -> Edition | None:
     year of the periodical, with the identifier that lists its issues."""
     written, number = _folded(entry) or None, integer(entry.get("dayOfYear")) or 0
     local, title, date = _local(entry.get("ark") or ""), written, written
-    if when and 1 <= number <= 366:
+    if when and 1 <= number <= 365 + calendar.isleap(int(when[:4])):
         date = (datetime.date(int(when[:4]), 1, 1) + datetime.timedelta(days=number - 1)).isoformat()
     elif not when and re.fullmatch(r"[12]\d{3}", written or "", re.ASCII):
         local, title = f"{name}/date{written}", f"Issues of {written}"

@@ -269,22 +269,15 @@ def test_an_answer_of_another_shape_is_unreadable(make_archive: Make, body: str)
     assert caught.value.archive == "gallica"
 
 
+@pytest.mark.parametrize(("page", "kind"), [
+    (ERROR_PAGE, InvalidInput), ("<html><body>Internal Server Error</body></html>", ArchiveUnreachable)])
 @responses.activate
-def test_the_page_for_a_bad_query_is_a_refused_query_and_not_asked_again(make_archive: Make) -> None:
-    gives(SRU, ERROR_PAGE, status=500)
+def test_a_500_is_a_refused_query_or_a_failure_and_not_asked_again(make_archive: Make, page: str, kind: type[SourceError]) -> None:
+    """The page that names the view 'error' is what a bad query gets; any other is a failure of the service."""
+    gives(SRU, page, status=500)
 
-    with pytest.raises(InvalidInput):
+    with pytest.raises(kind):
         make_archive(Gallica).search_catalogue(Query(words='dc.title all "', native=True))
-
-    assert len(responses.calls) == 1
-
-
-@responses.activate
-def test_another_500_is_a_failure_and_not_asked_again(make_archive: Make) -> None:
-    gives(SRU, "<html><body>Internal Server Error</body></html>", status=500)
-
-    with pytest.raises(ArchiveUnreachable):
-        make_archive(Gallica).search_catalogue(Query(words="tourbe"))
 
     assert len(responses.calls) == 1
 
@@ -498,6 +491,18 @@ def test_a_day_of_a_periodical_lists_all_its_issues_of_that_day(make_archive: Ma
     page = make_archive(Gallica).read_record(reference, ItemQuery(sections=("editions",)))
 
     assert [edition.identifier for edition in page.item.editions] == [f"gallica:{OTHER_ISSUE}"]
+
+
+@responses.activate
+def test_an_issue_is_never_dated_into_the_year_after(make_archive: Make, answer: Answer) -> None:
+    """1911 has no day 366: the date stays as the library writes it."""
+    gives(SERVICES + "Issues", answer("gallica/issues-year.xml").replace('dayOfYear="61"', 'dayOfYear="366"'))
+    gives(SRU, answer("gallica/none.xml"))
+
+    reference = Gallica.read_identifier(f"{PERIODICAL}/date1911")
+    page = make_archive(Gallica).read_record(reference, ItemQuery(sections=("editions",)))
+
+    assert page.item.editions[0].date == "01 mars 1912"
 
 
 @responses.activate
