@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import SplitResult, quote, unquote
 
-from .contract import Archive, Describes, Edition, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply
+from . import openlibrary_records as records
+from .contract import Archive, Describes, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply, read_rows
 from .errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
 from .languages import marc_code
-from .openlibrary_records import (CREDIT, FOLDER_OF, OLID, SITE, key_of, namesakes, objection, olid_of, past_the_end, read_author,
-                                  read_book, read_credits, read_edition, read_person, read_row, read_subject, remarks, total_of)
+from .openlibrary_records import SITE
 from .standard_numbers import isbn, lccn, oclc
 from .text import amount, first, integer, listing, mapping, words
 
@@ -35,33 +35,25 @@ SORTS = {  # ours: the archive's word, and what the order goes by
     "rating": ("rating", "the ratings readers gave"),
     "editions": ("editions", "number of editions, most first"),
 }
-# A field's words go in a parameter, where the server escapes them and requires each; None: in q under the index fields named,
-# which are also where a phrase goes, since quotation marks act in q alone. In q `title` reads the titles of every edition and
-# translation, as a parameter only the work's own.
-WORDED: dict[str, tuple[str | None, tuple[str, ...]]] = {
-    "title": (None, ("title",)),
+# A field's words go in a parameter, where the server escapes them and requires each; a phrase goes in q under the index fields
+# named, since quotation marks act there alone. In q `title` reads the titles of every edition and translation, as a parameter
+# only the work's own, so it always goes there.
+WORDED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "title": ("q", ("title",)),
     "creator": ("author", ("author_name", "author_alternative_name")),
     "subject": ("subject", ("subject",)),
     "publisher": ("publisher", ("publisher",)),
     "place": ("place", ("place",)),
 }
-CODED: dict[str, Callable[[str], str]] = {"isbn": isbn, "lccn": lccn, "oclc": oclc, "language": marc_code}
 NUMBERS: dict[str, Callable[[str], str]] = {"isbn": isbn, "lccn": lccn, "oclc": oclc}  # addresses that lead to an edition
+CODED = {**NUMBERS, "language": marc_code}
+FOLDERS = ("works", "books", "authors", "w", "b", "a")  # today's and the old ones; the letter of an identifier decides
 LETTER_OF = {"/type/work": "W", "/type/edition": "M", "/type/author": "A"}
 
 _ACTING = re.compile(r'([()\[\]{}:"+\-^!\\*])')  # not / ? ~: the server escapes those, and twice would let them act
 _OPERATOR = re.compile(r"(?<!\S)(?:AND|OR|NOT)(?!\S)")
 _LIST = re.compile(r"\s*/(?:people/[^/\s]+/)?lists/OL\d+L\b")  # in q, this would search inside a list
 _STRAY_CARET = re.compile(r"(?<!\\)\^(?![\d.])")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """A query as it goes out: the text of `q`, the other parameters, and how each narrowing was spelled."""
-
-    q: str
-    params: tuple[tuple[str, str], ...]
-    sent: tuple[tuple[str, str], ...]
 
 
 class OpenLibrary(Archive):
@@ -100,7 +92,7 @@ class OpenLibrary(Archive):
 
     @classmethod
     def attribution(cls, retrieved_at: str) -> str:
-        return CREDIT
+        return records.CREDIT
 
     # ---- identifiers -----------------------------------------------------------------------------------------------
 
@@ -109,32 +101,29 @@ class OpenLibrary(Archive):
         """An OLID of a work, edition or author, `isbn/N`, `oclc/N`, `lccn/N`, with or without the folder it stands in."""
         spelled = local.strip().strip("/").removesuffix(".json")
         head, _, rest = spelled.partition("/")
-        if head in NUMBERS and rest:
-            read = f"{head}/{NUMBERS[head](rest)}"
-        elif head == "ia" or rest.startswith("ia:"):
+        olid = (rest if rest and head in FOLDERS else spelled).upper()
+        if head == "ia" or rest.startswith("ia:"):
             raise InvalidInput("Open Library may start an import at this address, so it is never asked.", archive=cls.key,
                                hint="Give the scan to get_item as archive:ID.")
-        else:
-            read = cls._olid_or_isbn(rest if rest and head in ("works", "books", "authors", "w", "b", "a") else spelled)
-        return Reference(source=cls.key, local=read, read_as=None if read == local else f"read as {cls.key}:{read}")
-
-    @classmethod
-    def _olid_or_isbn(cls, spelled: str) -> str:
-        olid = spelled.upper()
-        if OLID.fullmatch(olid):
-            return olid
-        if re.fullmatch(r"OL\d{1,12}[LT]", olid, re.ASCII):
+        if head in NUMBERS and rest:
+            read = f"{head}/{NUMBERS[head](rest)}"
+        elif records.OLID.fullmatch(olid):
+            read = olid
+        elif re.fullmatch(r"[\d -]{9,16}[\dX]", olid, re.ASCII):
+            read = f"isbn/{isbn(olid)}"
+        elif re.fullmatch(r"OL\d{1,12}[LT]", olid, re.ASCII):
             raise InvalidInput(f"{olid} is a list or a tag of Open Library; works (W), editions (M) and authors (A) can be read.",
                                archive=cls.key, hint=f"Give {cls.spellings}.")
-        if re.fullmatch(r"[\d -]{9,16}[\dXx]", spelled, re.ASCII):
-            return f"isbn/{isbn(spelled)}"
-        raise InvalidInput(f"{spelled[:80]!r} is no identifier of Open Library.", archive=cls.key, hint=f"Give {cls.spellings}.")
+        else:
+            raise InvalidInput(f"{spelled[:80]!r} is no identifier of Open Library.", archive=cls.key,
+                               hint=f"Give {cls.spellings}.")
+        return Reference(source=cls.key, local=read, read_as=None if read == local else f"read as {cls.key}:{read}")
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:
         """A page of a work, an edition or an author, old folders (/w/, /b/, /a/) and look-ups by number included."""
         steps = [unquote(step) for step in address.path.split("/") if step]
-        if len(steps) < 2 or steps[0] not in ("works", "books", "authors", "w", "b", "a", "isbn", "oclc", "lccn", "ia"):
+        if len(steps) < 2 or steps[0] not in (*FOLDERS, *NUMBERS, "ia"):
             raise InvalidInput("This address of Open Library names no work, edition or author.", archive=cls.key,
                                hint=f"Give {cls.spellings}, or the address of one such page.")
         return cls.read_identifier(f"{steps[0]}/{steps[1]}")
@@ -146,19 +135,19 @@ class OpenLibrary(Archive):
         """What goes out of a query's narrowings; years only, no counts by term, no collections."""
         if "collection" in query.fields:
             return Plan(absent_because="Open Library has no collections to search in.")
-        request = _request(query)
+        _, sent = _request(query)
         if not query.words.strip() and not query.fields and not any(query.years):
             return Plan(absent_because="Open Library holds works only, and needs a word, a field or a year to search them on.")
         notes = []
         if any(len(date or "") > 4 for date in (query.date_from, query.date_to)):
             notes.append("it has years only, and the dates were sent to it as years.")
-        if _edition_asked(query):
-            asked = ", ".join(name for name in EDITION_LEVEL if name in query.fields)
+        asked = ", ".join(name for name in EDITION_LEVEL if name in query.fields)
+        if asked:
             notes.append(f"its count is of works with one edition that meets all that was asked of an edition ({asked}, a title "
                          "too), and matching_edition names that edition.")
         if query.native:
             notes.append("where the syntax does not parse, it searches the plain words instead and does not say so.")
-        return Plan(sent=request.sent, notes=tuple(notes), media_type_asked=query.media_type,
+        return Plan(sent=sent, notes=tuple(notes), media_type_asked=query.media_type,
                     dropped=(("facets", "Open Library's search answers carry no counts by term."),) if query.facets else (),
                     ordered_on=SORTS[query.sort][1] if query.sort in SORTS else None)
 
@@ -168,41 +157,50 @@ class OpenLibrary(Archive):
         Raises:
             InvalidInput: fewer than three characters, the word "the" alone, no word at all, a stray "^" in native syntax.
         """
-        request = _request(query)
-        self._refuse_known(query, request)
-        fields = ROW_FIELDS + (("ia", "availability") if query.availability else ())
-        if _edition_asked(query):
-            fields += EDITION_FIELDS + (("editions.ia", "editions.availability") if query.availability else ())
-        params = (*((("q", request.q),) if request.q else ()), *request.params, ("fields", ",".join(fields)),
-                  ("limit", str(query.rows)), ("page", str(query.page)))
-        answer = self._found("/search.json", params)
-        total, docs = total_of(answer), listing(answer["docs"])[:query.rows]
-        records = [row for row in map(read_row, docs) if row is not None]
-        start = integer(answer.get("start"))
-        start = (query.page - 1) * query.rows if start is None else start
-        if total and not docs and start < total:
-            raise UnreadableAnswer(f"Open Library counts {total} works and sent no row of them.", archive=self.key)
-        if docs and not records:
-            raise UnreadableAnswer(f"None of the {len(docs)} rows that Open Library sent could be read.", archive=self.key)
-        return Page(records=tuple(records), total=total, skipped=len(docs) - len(records), notes=remarks(query, answer, records),
-                    more=None if total is None else start + len(docs) < total,
-                    beyond=past_the_end(total, query) if total and not docs else None)
+        params, _ = _request(query)
+        self._refuse_known(query, params)
+        fields = (*ROW_FIELDS, *(("ia", "availability") if query.availability else ()))
+        if any(name in query.fields for name in EDITION_LEVEL):
+            fields += (*EDITION_FIELDS, *(("editions.ia", "editions.availability") if query.availability else ()))
+        answer = self._found("/search.json", (*params.items(), ("fields", ",".join(fields)), ("limit", str(query.rows)),
+                                              ("page", str(query.page))))
+        page = self._page(answer, records.read_row, query.rows, query.page)
+        notes = ["its count is a lower bound."] if answer.get("numFoundExact") is False else []
+        unknown = sum((row.availability or {}).get("status", "error") == "error" for row in page.records)
+        if query.availability and unknown:
+            notes.append(f"it gave no availability for {unknown} of its rows, which says neither open nor closed.")
+        return replace(page, notes=tuple(notes))
 
-    def _refuse_known(self, query: Query, request: _Request) -> None:
+    def _refuse_known(self, query: Query, params: Mapping[str, str]) -> None:
         """Raise what the server would answer with 422, or with a 500 that says nothing."""
-        reason = None
-        if query.words.strip() and not words(query.words):
-            reason = "Open Library needs a letter or a digit to search for."
-        elif request.q and len(request.q) < 3:
-            reason = "Open Library refuses queries of fewer than three characters."
-        elif request.q.lower() == "the":
-            reason = 'Open Library refuses the word "the" alone.'
-        elif not request.q and not request.params:
-            reason = "Open Library needs a word, a field or a year to search on."
-        elif query.native and _STRAY_CARET.search(re.sub(r'"(?:\\.|[^"\\])*"', '""', request.q)):
-            reason = 'Open Library fails on "^" without a number behind it.'
-        if reason:
-            raise InvalidInput(reason, archive=self.key, hint="Give more words, or a field such as title.")
+        q = params.get("q", "")
+        unquoted = re.sub(r'"(?:\\.|[^"\\])*"', '""', q)
+        known = (
+            (query.words.strip() and not words(query.words), "Open Library needs a letter or a digit to search for."),
+            (not params, "Open Library needs a word, a field or a year to search on."),
+            (0 < len(q) < 3, "Open Library refuses queries of fewer than three characters."),
+            (q.lower() == "the", 'Open Library refuses the word "the" alone.'),
+            (query.native and _STRAY_CARET.search(unquoted), 'Open Library fails on "^" without a number behind it.'))
+        for applies, reason in known:
+            if applies:
+                raise InvalidInput(reason, archive=self.key, hint="Give more words, or a field such as title.")
+
+    def _page(self, answer: Mapping[str, Any], read: Callable[[Any], Any], rows: int, page: int = 1) -> Page:
+        """The rows of a search answer, at most as many as were asked. A count without rows is no absence.
+
+        Raises:
+            UnreadableAnswer: rows are counted and none came before the last, or none that came can be read.
+        """
+        total, docs, start = amount(answer.get("numFound")), answer["docs"][:rows], integer(answer.get("start"))
+        start = (page - 1) * rows if start is None else start
+        beyond = None
+        if total and not docs:
+            if start < total:
+                raise UnreadableAnswer(f"Open Library counts {total} matches and sent no row of them.", archive=self.key)
+            beyond = f"it counts {total} works, so with this limit its last page is {-(-total // rows)}."
+        found, skipped = read_rows(docs, read, OpenLibrary)
+        return Page(records=found, total=total, skipped=skipped, more=None if total is None else start + len(docs) < total,
+                    beyond=beyond)
 
     def _found(self, path: str, params: Sequence[tuple[str, str]]) -> dict[str, Any]:
         """One search answer, an object with the list `docs`.
@@ -212,7 +210,7 @@ class OpenLibrary(Archive):
         """
         reply = self.ask.get_json(SITE + path, params, statuses=(200, 404, 422), check=self._check_docs)
         if reply.status == 422:
-            raise InvalidInput(f"Open Library refuses this query: {objection(reply.value)}", archive=self.key, status=422)
+            raise InvalidInput(f"Open Library refuses this query: {records.objection(reply.value)}", archive=self.key, status=422)
         if reply.status == 404:
             raise ArchiveUnreachable("Open Library's search could not be found at its address.", archive=self.key, status=404)
         return mapping(reply.value)
@@ -220,25 +218,20 @@ class OpenLibrary(Archive):
     def _check_docs(self, reply: Reply) -> None:
         answer = mapping(reply.value)
         docs = answer.get("docs")
-        if reply.status == 200 and (not isinstance(docs, list) or (not docs and total_of(answer) is None)):
+        if reply.status == 200 and (not isinstance(docs, list) or (not docs and amount(answer.get("numFound")) is None)):
             raise UnreadableAnswer("Open Library sent a search answer of another shape.", archive=self.key)
 
     def search_headings(self, query: str, kind: str, rows: int) -> Page:
         """Authors as persons, readers' subject tags as subjects; exact ones first. There is no authority file behind them."""
         if not words(query):
             raise InvalidInput("Open Library needs a letter or a digit to search for.", archive=self.key)
-        path, read = ("/search/authors.json", read_person) if kind == "person" else ("/search/subjects.json", read_subject)
+        path, read = ("/search/authors.json", records.read_person) if kind == "person" else \
+            ("/search/subjects.json", records.read_subject)
         answer = self._found(path, (("q", _literal(query)), ("limit", str(rows))))
-        docs = [mapping(doc) for doc in listing(answer["docs"])[:rows]]
-        headings = [heading for heading in (read(doc, query) for doc in docs) if heading is not None]
-        total = total_of(answer)
-        if (docs and not headings) or (total and not docs):
-            raise UnreadableAnswer(f"None of the {len(docs) or total} headings that Open Library found could be read.",
-                                   archive=self.key)
-        return Page(records=tuple(sorted(headings, key=lambda heading: not heading.exact)), total=total,
-                    skipped=len(docs) - len(headings), more=None if total is None else len(docs) < total,
-                    notes=namesakes(docs) if kind == "person" else
-                    ("its subjects are readers' tags, so one thing may stand under several spellings.",))
+        page = self._page(answer, lambda doc: read(doc, query), rows)
+        notes = records.namesakes(answer["docs"][:rows]) if kind == "person" else (
+            "its subjects are readers' tags, so one thing may stand under several spellings.",)
+        return replace(page, records=tuple(sorted(page.records, key=lambda heading: not heading.exact)), notes=notes)
 
     # ---- reading one record ----------------------------------------------------------------------------------------
 
@@ -250,49 +243,50 @@ class OpenLibrary(Archive):
             UnreadableAnswer: merged records that lead in a circle, or a record of another kind.
         """
         olid, record, notes = self._follow(reference.local)
-        if olid[-1] == "A":
-            item = read_author(olid, record)
+        kind = olid[-1]
+        if kind == "A":
+            item = records.read_author(olid, record)
         else:
-            credits, credit_notes = self._credits(olid, record)
-            names, name_notes = self._names(tuple(credits))
-            notes += credit_notes + name_notes
-            item = read_book(olid, record, credits, names)
+            credits, names, author_notes = self._authors(kind, record)
+            item, notes = records.read_book(olid, record, credits, names), notes + author_notes
         if not wanted.wants("editions"):
             return ItemPage(item=item, notes=notes)
-        if olid[-1] == "M":
+        if kind == "M":
             listed = "Editions are listed with their work, which context names." if listing(record.get("works")) else \
                 "The edition belongs to no work, so no other editions are listed with it."
             return ItemPage(item=item, notes=(*notes, listed))
+        path, what = (f"/works/{olid}/editions.json", "editions") if kind == "W" else (f"/authors/{olid}/works.json", "works")
         try:
-            editions, total, dropped = self._list(olid, wanted)
+            editions = self._list(path, wanted)
         except SourceError as exc:
-            what = "works" if olid[-1] == "A" else "editions"
             return ItemPage(item=item, notes=(*notes, f"The list of {what} could not be read: {exc.message}"))
-        return ItemPage(item=replace(item, editions=editions), list_total=total, notes=notes + dropped)
+        return ItemPage(item=replace(item, editions=editions.records), list_total=editions.total, notes=(*notes, *editions.notes))
 
     def _follow(self, local: str) -> tuple[str, dict[str, Any], tuple[str, ...]]:
-        """The identifier and the record that `local` leads to, through at most MERGES_MAX merged ones, and how it was reached."""
+        """The identifier and the record that `local` leads to, through at most MERGES_MAX merged ones, and how it was reached.
+
+        Look-ups by number are answered with a redirect to the record.
+        """
         passed: list[str] = []
         while True:
-            try:
-                record = self._record(local)
-            except RecordNotFound as exc:
-                if passed:
-                    raise RecordNotFound(f"The record {passed[0]} was merged at Open Library into {local}, which it does not "
-                                         "hold.", archive=self.key, status=404) from exc
-                raise
-            kind = key_of(record.get("type"))
-            if kind == "/type/delete":
-                raise RecordNotFound(f"The record {local} existed at Open Library and was deleted.", archive=self.key)
+            folder = "" if "/" in local else records.FOLDER_OF[local[-1]] + "/"
+            reply = self.ask.get_json(f"{SITE}/{folder}{quote(local)}.json", statuses=(200, 404), check=self._check_record)
+            record = {} if reply.status == 404 else mapping(reply.value)
+            kind = records.key_of(record.get("type"))
+            if not record or kind == "/type/delete":
+                raise RecordNotFound(
+                    f"The record {local} existed at Open Library and was deleted." if record else
+                    f"The record {passed[0]} was merged at Open Library into {local}, which it does not hold." if passed else
+                    f"Open Library holds no record {local}.", archive=self.key, status=None if record else 404)
             if kind != "/type/redirect":
                 break
             passed.append(local)
-            target = olid_of(record.get("location"))
+            target = records.olid_of(record.get("location"))
             if target is None or target in passed or len(passed) > MERGES_MAX:
                 raise UnreadableAnswer(f"The record {passed[0]} was merged at Open Library, but the merges lead to no record.",
                                        archive=self.key)
             local = target
-        olid = olid_of(record.get("key")) or (local if OLID.fullmatch(local) else None)
+        olid = records.olid_of(record.get("key")) or (local if records.OLID.fullmatch(local) else None)
         if olid is None or LETTER_OF.get(kind or "") != olid[-1]:
             raise UnreadableAnswer(f"What Open Library sent for {local} is no work, edition or author.", archive=self.key)
         notes = [f"Open Library merged {', then '.join(passed)} into {olid}, which is shown."] if passed else []
@@ -300,108 +294,105 @@ class OpenLibrary(Archive):
             notes.append(f"Open Library answers {local} with the one edition {olid}; others may bear the same number.")
         return olid, record, tuple(notes)
 
-    def _record(self, local: str) -> dict[str, Any]:
-        """The record as stored; look-ups by number answer with a redirect to it."""
-        folder = "" if "/" in local else FOLDER_OF[local[-1]] + "/"
-        reply = self.ask.get_json(f"{SITE}/{folder}{quote(local)}.json", statuses=(200, 404), check=self._check_record)
-        if reply.status == 404:
-            raise RecordNotFound(f"Open Library holds no record {local}.", archive=self.key, status=404)
-        return mapping(reply.value)
-
     def _check_record(self, reply: Reply) -> None:
-        if reply.status == 200 and key_of(mapping(reply.value).get("type")) is None:
+        if reply.status == 200 and records.key_of(mapping(reply.value).get("type")) is None:
             raise UnreadableAnswer("Open Library sent something else than a record.", archive=self.key)
 
-    def _credits(self, olid: str, record: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Authors' identifiers with their roles; those of the work when an edition names none."""
-        credits = read_credits(record)
-        work = next((key for key in map(olid_of, listing(record.get("works"))) if key), None) if olid[-1] == "M" else None
-        if credits or work is None:
-            return credits, ()
+    def _authors(self, kind: str, record: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+        """Roles and names of the authors, by identifier; those of the work when an edition names none. A failed look-up costs
+        what it was for, and is told."""
+        credits, notes = records.read_credits(record), []
+        work = next(filter(None, map(records.olid_of, listing(record.get("works")))), None)
+        if kind == "M" and work and not credits:
+            try:
+                credits = records.read_credits(self._follow(work)[1])
+            except SourceError as exc:
+                return {}, {}, (f"The edition names no author, and its work {work} could not be read: {exc.message}",)
+            if credits:
+                notes.append(f"The edition names no author; its work {work} does.")
         try:
-            credits = read_credits(self._follow(work)[1])
+            names = self._names(tuple(credits))
         except SourceError as exc:
-            return {}, (f"The edition names no author, and its work {work} could not be read: {exc.message}",)
-        return credits, (f"The edition names no author; its work {work} does.",) if credits else ()
+            kept = ", ".join(tuple(credits)[:5])
+            return credits, {}, (*notes, f"The names of the authors could not be read, so contributors holds {kept} instead: "
+                                         f"{exc.message}")
+        unnamed = [olid for olid in credits if olid not in names]
+        if unnamed:
+            notes.append(f"Open Library gave no name for {', '.join(unnamed[:5])}.")
+        return credits, names, tuple(notes)
 
-    def _names(self, olids: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Names of authors: one from its own record, several from one search. A failed look-up costs the names alone."""
+    def _names(self, olids: tuple[str, ...]) -> dict[str, str]:
+        """Names of authors by identifier: one from its own record, several from one search."""
+        if len(olids) == 1:
+            name = first(self._follow(olids[0])[1].get("name"))
+            return {olids[0]: name} if name else {}
         names: dict[str, str] = {}
-        try:
-            if len(olids) == 1:
-                name = first(self._follow(olids[0])[1].get("name"))
-                names = {olids[0]: name} if name else {}
-            elif olids:
-                asked = olids[:AUTHORS_MAX]
-                answer = self._found("/search.json", (("q", f"author_key:({' OR '.join(asked)})"),
-                                                      ("fields", "author_key,author_name"), ("limit", "100")))
-                for doc in map(mapping, listing(answer["docs"])):
-                    for key, name in zip(listing(doc.get("author_key")), listing(doc.get("author_name")), strict=False):
-                        if key in asked and (known := first(name)):
-                            names[key] = known
-        except SourceError as exc:
-            kept = ", ".join(olids[:5])
-            return {}, (f"The names of the authors could not be read, so contributors holds {kept} instead: {exc.message}",)
-        unnamed = [olid for olid in olids if olid not in names]
-        return names, (f"Open Library gave no name for {', '.join(unnamed[:5])}.",) if unnamed else ()
+        asked = olids[:AUTHORS_MAX]
+        params = (("q", f"author_key:({' OR '.join(asked)})"), ("fields", "author_key,author_name"), ("limit", "100"))
+        for doc in map(mapping, self._found("/search.json", params)["docs"] if asked else ()):
+            for key, written in zip(listing(doc.get("author_key")), listing(doc.get("author_name")), strict=False):
+                if key in asked and (name := first(written)):
+                    names[key] = name
+        return names
 
-    def _list(self, olid: str, wanted: ItemQuery) -> tuple[tuple[Edition, ...], int, tuple[str, ...]]:
-        """A slice of a work's editions or an author's works, the length of the whole list, and what could not be read of it."""
-        path = f"/works/{olid}/editions.json" if olid[-1] == "W" else f"/authors/{olid}/works.json"
+    def _list(self, path: str, wanted: ItemQuery) -> Page:
+        """A slice of a work's editions or an author's works; the total is the length of the whole list."""
         params = (("limit", str(wanted.list_limit)), ("offset", str(wanted.list_offset)))
         answer = mapping(self.ask.get_json(SITE + path, params).value)
         total, entries = amount(answer.get("size")), answer.get("entries")
         if total is None or not isinstance(entries, list):
             raise UnreadableAnswer("Open Library sent a list of another shape.", archive=self.key)
         entries = entries[:wanted.list_limit]
-        editions = tuple(edition for edition in map(read_edition, entries) if edition is not None)
-        if entries and not editions:
-            raise UnreadableAnswer(f"None of the {len(entries)} entries that came could be read.", archive=self.key)
-        dropped = len(entries) - len(editions)
-        return editions, total, (f"{dropped} of the {len(entries)} entries that came could not be read.",) if dropped else ()
+        editions, skipped = read_rows(entries, records.read_edition, OpenLibrary)
+        lost = (f"{skipped} of the {len(entries)} entries that came could not be read.",) if skipped else ()
+        return Page(records=editions, total=total, notes=lost)
 
 
 # ---- what is sent --------------------------------------------------------------------------------------------------
 
-def _request(query: Query) -> _Request:
-    """The query as it goes out. Raises InvalidInput for a value the caller must mend."""
+def _request(query: Query) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
+    """The parameters of a query, and how each narrowing is spelled in them. InvalidInput for a value the caller must mend."""
     parts = [query.words.strip() if query.native else _literal(query.words)]
-    params: list[tuple[str, str]] = []
+    params: dict[str, str] = {}
     sent: list[tuple[str, str]] = []
     for name, value in query.fields.items():
         if name in CODED:
-            params.append((name, CODED[name](value)))
-            sent.append((name, "=".join(params[-1])))
-        elif name in WORDED:
+            param, spelled = name, CODED[name](value)
+        else:
             param, spelled = _worded(name, value)
-            (params.append((param, spelled)) if param else parts.append(spelled))
-            sent.append((name, f"{param or 'q'}={spelled}" + (" (a place the work is about)" if name == "place" else "")))
+        if param == "q":
+            parts.append(spelled)
+        else:
+            params[param] = spelled
+        sent.append((name, f"{param}={spelled}" + (" (a place the work is about)" if name == "place" else "")))
     if any(query.years):
         low, high = query.years
         parts.append(f"first_publish_year:[{low or '*'} TO {high or '*'}]")
         sent += [(name, f"q={parts[-1]}") for name in query.bound_names]
     if query.sort in SORTS:
-        params.append(("sort", SORTS[query.sort][0]))
-        sent.append(("sort", f"sort={SORTS[query.sort][0]}"))
+        params["sort"] = SORTS[query.sort][0]
+        sent.append(("sort", f"sort={params['sort']}"))
     if query.availability:
         sent.append(("availability", "fields=ia,availability"))
-    return _Request(q=" ".join(part for part in parts if part), params=tuple(params), sent=tuple(sent))
+    q = " ".join(filter(None, parts))
+    return {"q": q, **params} if q else params, tuple(sent)
 
 
-def _worded(name: str, value: str) -> tuple[str | None, str]:
-    """The parameter (None: q) and the text for a field given in words, all of them, or in quotes, those words adjacent."""
+def _worded(name: str, value: str) -> tuple[str, str]:
+    """The parameter and the text for a field given in words, all of them, or in quotes, those words adjacent."""
     param, index = WORDED[name]
     value = " ".join(value.split())
+    bare = value.strip('"')
     if not words(value):
         raise InvalidInput(f"{name}: {value!r} holds no letter or digit.", hint="Give words of the record, or leave it out.")
+    if name == "creator" and re.fullmatch(r"OL\d+A", bare, re.ASCII):
+        return param, bare  # an author's own key, which the parameter knows
     quoted = len(value) > 2 and value[0] == value[-1] == '"'
-    if name == "creator" and re.fullmatch(r"OL\d+A", value.strip('"'), re.ASCII):
-        return param, value.strip('"')  # an author's own key, which the parameter knows
-    if param and not quoted:
+    if param != "q" and not quoted:
         return param, value
     text = _phrase(value[1:-1]) if quoted else f"({_literal(value)})"
     spelled = " OR ".join(f"{field}:{text}" for field in index)
-    return None, f"({spelled})" if len(index) > 1 else spelled
+    return "q", f"({spelled})" if len(index) > 1 else spelled
 
 
 def _phrase(text: str) -> str:
@@ -429,7 +420,3 @@ def _literal(text: str) -> str:
 def _escaped(text: str) -> str:
     plain_words = _OPERATOR.sub(lambda match: match.group().lower(), text.strip())
     return _ACTING.sub(r"\\\1", plain_words.replace("&&", "& &").replace("||", "| |"))
-
-
-def _edition_asked(query: Query) -> bool:
-    return any(name in query.fields for name in EDITION_LEVEL)

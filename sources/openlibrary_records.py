@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from .contract import Contributor, Copy, Edition, Heading, Item, Query, Record, Related, Rights
+from .contract import Contributor, Copy, Edition, Heading, Item, Record, Related, Rights
 from .text import amount, first, fold, integer, joined, listing, mapping, strings, words
 
 SITE = "https://openlibrary.org"
@@ -62,15 +62,16 @@ def _address(olid: str) -> str:
     return f"{SITE}/{FOLDER_OF[olid[-1]]}/{olid}"
 
 
+def _scan(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The scan that an edition points to: its identifier at the Internet Archive, and its address."""
+    scan = first(record.get("ocaid"))
+    return (scan, f"https://archive.org/details/{scan}") if scan and _SCAN.fullmatch(scan) else None
+
+
 def _year(date: str | None) -> int | None:
     """The year of a date that states one and nothing doubtful: "2004", "November 2006", "October 1, 1988", "1988-10"."""
     match = _PLAIN_DATE.fullmatch(date) if date else None
     return int(match.group(1) or match.group(2)) or None if match else None
-
-
-def total_of(answer: Mapping[str, Any]) -> int | None:
-    counted = amount(answer.get("numFound"))
-    return amount(answer.get("num_found")) if counted is None else counted
 
 
 def objection(body: Any) -> str:
@@ -78,21 +79,6 @@ def objection(body: Any) -> str:
     detail = mapping(body).get("detail")
     said = first(detail) or first([mapping(entry).get("msg") for entry in listing(detail)])
     return (said or "it gave no reason.").removeprefix("Value error, ")
-
-
-def past_the_end(total: int, query: Query) -> str:
-    last = -(-total // query.rows)
-    return f"it counts {total} works, so with this limit its last page is {last}."
-
-
-def remarks(query: Query, answer: Mapping[str, Any], records: Sequence[Record]) -> tuple[str, ...]:
-    notes = []
-    if answer.get("numFoundExact") is False:
-        notes.append("its count is a lower bound.")
-    unknown = sum((record.availability or {}).get("status", "error") == "error" for record in records)
-    if query.availability and unknown:
-        notes.append(f"it gave no availability for {unknown} of its rows, which says neither open nor closed.")
-    return tuple(notes)
 
 
 def read_row(entry: Any) -> Record | None:
@@ -137,39 +123,43 @@ def _rating(doc: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"average": round(average, 2), "count": amount(doc.get("ratings_count"))}
 
 
-def read_person(doc: Mapping[str, Any], query: str) -> Heading | None:
+def read_person(entry: Any, query: str) -> Heading | None:
     """An author. The value handed on is the author's key: names are shared, and the parameter `author` reads keys."""
+    doc = mapping(entry)
     olid, label = olid_of(doc.get("key")), first(doc.get("name"))
     if olid is None or olid[-1] != "A" or label is None:
         return None
-    others = strings(doc.get("alternate_names"))
+    names = (label, *strings(doc.get("alternate_names")))
     wanted = {fold(word) for word in words(query)}
-    same = next((name for name in (label, *others) if fold(name) == fold(query.strip())), None)
-    matched = same or next((name for name in (label, *others) if wanted <= {fold(word) for word in words(name)}), label)
+    same = next((name for name in names if fold(name) == fold(query.strip())), None)
+    matched = same or next((name for name in names if wanted <= {fold(word) for word in words(name)}), label)
     return Heading(label=label, uri=_address(olid), identifier=f"openlibrary:{olid}", kind="person", exact=same is not None,
                    variant=None if matched == label else matched,
                    use_with={"argument": "creator", "value": olid, "sources": ["openlibrary"]})
 
 
-def namesakes(docs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def namesakes(entries: Sequence[Any]) -> tuple[str, ...]:
     """One note that tells apart the first authors who bear the same name, by what their rows state."""
+    docs = [doc for doc in map(mapping, entries) if first(doc.get("name"))]
     names = [first(doc.get("name")) for doc in docs]
-    alike = [doc for doc, name in zip(docs, names, strict=True) if name and names.count(name) > 1][:5]
-    told = ["; ".join(filter(None, (
-        f"{olid_of(doc.get('key'))} {first(doc.get('name'))}", _lifetime(doc),
-        f"{amount(doc.get('work_count'))} works" if amount(doc.get("work_count")) is not None else None,
-        f"such as {first(doc.get('top_work'))}" if first(doc.get("top_work")) else None))) for doc in alike]
-    return ("several authors bear one name: " + " / ".join(told) + ".",) if told else ()
+    told = []
+    for doc, name in zip(docs, names, strict=True):
+        works, top = amount(doc.get("work_count")), first(doc.get("top_work"))
+        stated = (f"{olid_of(doc.get('key'))} {name}", _lifetime(doc), None if works is None else f"{works} works",
+                  top and f"such as {top}")
+        if names.count(name) > 1:
+            told.append("; ".join(filter(None, stated)))
+    return ("several authors bear one name: " + " / ".join(told[:5]) + ".",) if told else ()
 
 
 def _lifetime(record: Mapping[str, Any]) -> str | None:
-    born, died = first(record.get("birth_date")), first(record.get("death_date"))
-    stated = [text for text in (born and f"born {born}", died and f"died {died}") if text]
-    return ", ".join(stated) or first(record.get("date"))
+    dates = (("born", first(record.get("birth_date"))), ("died", first(record.get("death_date"))))
+    return ", ".join(f"{what} {date}" for what, date in dates if date) or first(record.get("date"))
 
 
-def read_subject(doc: Mapping[str, Any], query: str) -> Heading | None:
+def read_subject(entry: Any, query: str) -> Heading | None:
     """A readers' tag: a subject or a place has a field of its own in a search, a person or a time has none."""
+    doc = mapping(entry)
     label, key = first(doc.get("name")), key_of(doc.get("key")) or ""
     kind = first(doc.get("subject_type")) or first(doc.get("type")) or "subject"
     if label is None:
@@ -195,35 +185,36 @@ def read_credits(record: Mapping[str, Any]) -> dict[str, str]:
 
 def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str], names: Mapping[str, str]) -> Item:
     """A work or an edition; each states some of the fields, and none is taken from the other but the author."""
-    work = olid[-1] == "W"
-    date = first(record.get("first_publish_date" if work else "publish_date"))
+    is_work = olid[-1] == "W"
+    date = first(record.get("first_publish_date" if is_work else "publish_date"))
     year = _year(date)
-    means = "first publication, as the work's record states" if work else "this edition's own date"
+    means = "first publication, as the work's record states" if is_work else "this edition's own date"
     known = tuple(names[author] for author in credits if author in names)
+    # A name that could not be learnt leaves the identifier standing in its place.
+    contributors = [Contributor(name=names.get(author, author), role=role, identifier=f"openlibrary:{author}")
+                    for author, role in credits.items()]
+    others = map(mapping, listing(record.get("contributors")))
+    contributors += [Contributor(name=name, role=first(other.get("role"))) for other in others
+                     if (name := first(other.get("name")))]
+    contributors += [Contributor(name=name) for name in strings(record.get("contributions"))]
+    context = [Related(identifier=f"openlibrary:{key}", label=f"work {key}", kind="work", source_url=_address(key))
+               for key in map(olid_of, listing(record.get("works"))) if key]
     copies = _covers("b", record.get("covers"))
-    context = tuple(Related(identifier=f"openlibrary:{key}", label=f"work {key}", kind="work", source_url=_address(key))
-                    for key in map(olid_of, listing(record.get("works"))) if key)
-    scan = first(record.get("ocaid"))
-    if scan and _SCAN.fullmatch(scan):
-        copies = (Copy(label="Scan at the Internet Archive", url=f"https://archive.org/details/{scan}"), *copies)
-        context += (Related(identifier=f"archive:{scan}", label="the scan, at the Internet Archive", kind="scan",
-                            source_url=f"https://archive.org/details/{scan}"),)
-    context += tuple(Related(label=series, kind="series") for series in strings(record.get("series"))) + _links(record)
-    others = tuple(Contributor(name=name, role=first(mapping(entry).get("role"))) for entry in listing(record.get("contributors"))
-                   if (name := first(mapping(entry).get("name"))))
+    scan = _scan(record)
+    if scan:
+        copies = (Copy(label="Scan at the Internet Archive", url=scan[1]), *copies)
+        context.append(Related(identifier=f"archive:{scan[0]}", label="the scan, at the Internet Archive", kind="scan",
+                               source_url=scan[1]))
+    context += [Related(label=series, kind="series") for series in strings(record.get("series"))]
+    subjects = (subject for name in ("subjects", "subject_places", "subject_people", "subject_times")
+                for subject in strings(record.get(name)))
     return Item(
-        identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(record.get("title")),
-        creator="; ".join(known) or None, creators=known, date=date, year=year,
-        year_means=None if year is None else means, media_type="work" if work else "edition", attribution=CREDIT, rights=RIGHTS,
-        description=_prose(record.get("description")), notes=_noted(record, NOTED),
-        subjects=tuple(dict.fromkeys(subject for name in ("subjects", "subject_places", "subject_people", "subject_times")
-                                     for subject in strings(record.get(name)))),
-        copies=copies, copies_available=len(copies), context=context,
-        # A name that could not be learnt leaves the identifier standing in its place.
-        contributors=(*(Contributor(name=names.get(author, author), role=role, identifier=f"openlibrary:{author}")
-                        for author, role in credits.items()), *others,
-                      *(Contributor(name=name) for name in strings(record.get("contributions")))),
-        language=_languages(record), publisher=joined(record.get("publishers")), place=joined(record.get("publish_places")),
+        identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(record.get("title")), rights=RIGHTS,
+        creator="; ".join(known) or None, creators=known, date=date, year=year, year_means=None if year is None else means,
+        media_type="work" if is_work else "edition", description=_prose(record.get("description")), notes=_noted(record, NOTED),
+        subjects=tuple(dict.fromkeys(subjects)), copies=copies, copies_available=len(copies),
+        context=(*context, *_links(record)), contributors=tuple(contributors), language=_languages(record),
+        publisher=joined(record.get("publishers")), place=joined(record.get("publish_places")),
         call_number=joined(record.get("lc_classifications")), extent=_extent(record), standard_numbers=_numbers(record))
 
 
@@ -236,23 +227,22 @@ def read_author(olid: str, record: Mapping[str, Any]) -> Item:
                    for register, value in mapping(record.get("remote_ids")).items() for number in strings(value))
     notes = _noted(record, (("fuller_name", "Fuller name"), ("title", "Title")))
     return Item(identifier=f"openlibrary:{olid}", source_url=_address(olid), title=first(record.get("name")),
-                date=_lifetime(record), media_type="author", attribution=CREDIT, rights=RIGHTS,
-                description=_prose(record.get("bio")), notes=(*notes, f"Other names: {others}") if others else notes,
+                date=_lifetime(record), media_type="author", rights=RIGHTS, description=_prose(record.get("bio")),
+                notes=(*notes, f"Other names: {others}") if others else notes,
                 copies=copies, copies_available=len(copies), context=remote + _links(record))
 
 
 def read_edition(entry: Any) -> Edition | None:
     """An entry of a list: an edition of a work, or a work of an author; None without a key."""
     record = mapping(entry)
-    olid = olid_of(record.get("key"))
+    olid, scan = olid_of(record.get("key")), _scan(record)
     if olid is None:
         return None
-    scan = first(record.get("ocaid"))
     return Edition(identifier=f"openlibrary:{olid}", title=_title(record.get("title")),
                    date=first(record.get("publish_date")) or first(record.get("first_publish_date")),
                    publisher=joined(record.get("publishers")), place=joined(record.get("publish_places")),
                    language=_languages(record), standard_numbers=_numbers(record), source_url=_address(olid),
-                   digitised_url=f"https://archive.org/details/{scan}" if scan and _SCAN.fullmatch(scan) else None)
+                   digitised_url=scan[1] if scan else None)
 
 
 def _noted(record: Mapping[str, Any], table: Sequence[tuple[str, str]]) -> tuple[str, ...]:

@@ -333,7 +333,7 @@ def test_more_rows_than_were_asked_are_left_for_the_next_page(library, answer):
 
 @responses.activate
 @pytest.mark.parametrize("body, message", [
-    ({"numFound": 12, "start": 0, "docs": []}, "Open Library counts 12 works and sent no row of them."),
+    ({"numFound": 12, "start": 0, "docs": []}, "Open Library counts 12 matches and sent no row of them."),
     ({"numFound": 2, "start": 0, "docs": [{"title": "x"}, None]}, "None of the 2 rows that Open Library sent could be read."),
     ({"error": "down"}, "Open Library sent a search answer of another shape."),
     ({"docs": []}, "Open Library sent a search answer of another shape."),
@@ -504,7 +504,7 @@ def test_the_editions_of_a_work_are_its_list(library, answer):
 @responses.activate
 @pytest.mark.parametrize("body, reason", [
     ({"entries": []}, "Open Library sent a list of another shape."),
-    ({"size": 2, "entries": [{"title": "x"}, 5]}, "None of the 2 entries that came could be read."),
+    ({"size": 2, "entries": [{"title": "x"}, 5]}, "None of the 2 rows that Open Library sent could be read."),
 ])
 def test_a_list_that_cannot_be_read_costs_the_list_and_is_told(library, body, reason):
     """The record stands; its list is unknown, not empty."""
@@ -788,7 +788,7 @@ def test_headings_that_cannot_be_read_are_a_failure(library):
     with pytest.raises(UnreadableAnswer) as failure:
         library.search_headings("ferrant", "person", 10)
 
-    assert failure.value.message == "None of the 1 headings that Open Library found could be read."
+    assert failure.value.message == "None of the 1 rows that Open Library sent could be read."
 
 
 @responses.activate
