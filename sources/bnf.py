@@ -30,6 +30,7 @@ WINDOW = 400  # matches of a word search that are read at all; above that the en
 STATEMENTS_OF_A_LIST = 5000  # rows of one list; the engine refuses to sort more than 10,000
 STATEMENTS_OF_A_RECORD = 2000
 WORDS_MAX, WORD_CHARS_MAX = 12, 60  # a longer question has only ever been given up
+_PLAIN_MARKS = str.maketrans("\u2018\u2019\u02bc\u2010\u2011", "'''--")
 
 _PROLOGUE = "\n".join(f"PREFIX {prefix}: <{address}>" for prefix, address in PREFIXES.items())
 _OF_A_WORK = "dcterms:title, dcterms:creator, dcterms:date, dcterms:language, bnf:firstYear, rdae:statusOfIdentification"
@@ -80,15 +81,11 @@ def required_words(text: str) -> tuple[tuple[str, ...], int]:
     marks of any script stay, with an apostrophe or hyphen inside a word: nothing is left that the engine reads as an operator.
     """
     kept = []
-    for character in unicodedata.normalize("NFC", text):
-        category = unicodedata.category(character)
-        if character in "'\u2018\u2019\u02bc":
-            kept.append("'")
-        elif character in "-\u2010\u2011":
-            kept.append("-")
-        elif category[0] in "LMN":
-            kept.append(character)
-        elif category[0] != "C" or character in "\t\n\r\x0b\x0c":
+    for mark in unicodedata.normalize("NFC", text).translate(_PLAIN_MARKS):
+        group = unicodedata.category(mark)[0]
+        if group in "LMN" or mark in "'-":
+            kept.append(mark)
+        elif group != "C" or mark in "\t\n\r\x0b\x0c":
             kept.append(" ")
     found = re.findall(r"[^\s'-]+(?:['-][^\s'-]+)*", "".join(kept))
     words = [word[:WORD_CHARS_MAX].rstrip("'-") for word in found if any(character.isalnum() for character in word)]
