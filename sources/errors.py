@@ -18,7 +18,7 @@ class SourceError(Exception):
 
     code: str = "network_error"
     usual_hint: ClassVar[str] = "Ask again in a minute; nothing was learnt about what the archive holds."
-    retryable: ClassVar[bool] = False
+    retryable: bool = False  # as a kind; one error may say otherwise of itself
 
     def __init__(self, message: str, *, archive: str | None = None, hint: str | None = None, status: int | None = None,
                  retry_after_s: float | None = None, stage: str | None = None) -> None:

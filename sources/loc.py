@@ -206,7 +206,7 @@ class LibraryOfCongress(Archive):
         blocks = "results,pagination,facets" if facets else "results,pagination"
         params = (("fo", "json"), ("at", blocks), *request.params(), ("c", str(rows)), ("sp", str(page)))
         reply = self.ask.get_json(f"{SITE}/{request.path}/", params, statuses=(200, 404) if page == 1 else PAST_THE_END,
-                                  check=_could_search, run_on=run_on)
+                                  check=lambda reply: _could_search(reply, again=request.path != NEWSPAPERS), run_on=run_on)
         if reply.status != 200 and page > 1:
             return Page(beyond=f"Page {page} lies past the last page of this search.")
         if reply.status != 200:
@@ -527,15 +527,20 @@ def _filter_value(value: str) -> str:
 
 # ---- how a list is read ----------------------------------------------------------------------------------------------
 
-def _could_search(reply: Reply) -> None:
-    """A zero that no cache may keep is how the Library says that its search failed (seen 2026-08): never an absence."""
+def _could_search(reply: Reply, *, again: bool) -> None:
+    """A zero that no cache may keep is how the Library says that its search failed (seen 2026-08): never an absence.
+
+    `again`: whether it may be asked once more in the same call, for which the half minute that newspapers take leaves no time.
+    """
     answer = mapping(reply.value)
     if reply.status != 200 or answer.get("results") != [] or integer(mapping(answer.get("pagination")).get("of")):
         return
     kept = reply.headers.get("cache-control", "").lower()
     lifetimes = [int(seconds) for seconds in re.findall(r"(?:max-age|s-maxage)\s*=\s*(\d{1,9})", kept)]
     if "no-cache" in kept or "no-store" in kept or not (any(lifetimes) or (not lifetimes and "public" in kept)):
-        raise ArchiveUnreachable("The Library of Congress could not search: it sent a zero that it does not stand by.", archive=KEY)
+        failure = ArchiveUnreachable("The Library of Congress could not search: it sent a zero that it does not stand by.", archive=KEY)
+        failure.retryable = again
+        raise failure
 
 
 def _no_such_list(request: _Request) -> Exception:

@@ -209,6 +209,19 @@ def test_a_zero_that_no_cache_may_keep_is_a_search_that_failed(loc, answer, head
 
 
 @responses.activate
+def test_a_search_that_failed_is_asked_again_in_the_catalogues_and_not_in_the_newspapers(loc, answer):
+    """The newspapers take 30 to 45 seconds to answer, so a second attempt would outlast the call; a catalogue has one more."""
+    for url in (PAGES, BOOKS):
+        responses.get(url, body=answer("loc/zero.json"), headers=NOT_KEPT)
+
+    for search in (loc.search_text, loc.search_catalogue):
+        with pytest.raises(ArchiveUnreachable, match="could not search"):
+            search(Query(words="otter"))
+
+    assert asked() == [PAGES, BOOKS, BOOKS]
+
+
+@responses.activate
 def test_a_zero_that_caches_may_keep_is_a_true_zero(loc, answer):
     responses.get(PAGES, body=answer("loc/zero.json"), headers=KEPT)
 
