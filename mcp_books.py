@@ -12,19 +12,16 @@ Source: the Model Context Protocol specification, revisions 2024-11-05 to 2026-0
 """
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import sys
 import threading
 import time
-from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 TYPE_CHECKING = False  # the name type checkers look for; importing typing for it would cost a tenth of the start
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from sources.calls import Call
@@ -87,12 +84,6 @@ class Request:
     def stateless(self) -> bool:
         return self.revision == STATELESS_REVISION
 
-    @property
-    def progress_token(self) -> str | int | None:
-        meta = self.params.get("_meta") or {}
-        token = meta.get("progressToken")
-        return token if is_id(token) else None
-
 
 def is_id(value: Any) -> bool:
     """Ids and progress tokens are texts or whole numbers; to Python a truth value is a number, to JSON it is not."""
@@ -102,18 +93,16 @@ def is_id(value: Any) -> bool:
 def decode(line: bytes) -> Any:
     """One line as a JSON value. Raises ProtocolError for what is no JSON, no UTF-8, or beyond what can be held."""
     try:
-        return json.loads(line.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
+        return json.loads(line.decode("utf-8-sig"), parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as exc:  # ValueError: no JSON, no UTF-8, or a number of thousands of digits
         raise ProtocolError(PARSE_ERROR, "Parse error: the line is not one JSON message in UTF-8.") from exc
 
 
-def _refuse_number(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")
-
-
 def _finite(text: str) -> float:
     number = float(text)
-    return number if number - number == 0 else _refuse_number(text)
+    if number - number != 0:  # infinite, or no number
+        raise ValueError(f"{text} is not JSON")
+    return number
 
 
 def encode(message: Any) -> bytes:
@@ -217,7 +206,8 @@ class Server:
                 return None
             if not is_id(message["id"]):
                 raise ProtocolError(INVALID_REQUEST, "Invalid request: an id is a string or a whole number.")
-            params = _checked_params(message)
+            params = _object_param(message, "params")
+            _object_param(params, "_meta")
             revision = self._revision(method, params)
             if revision_due and (revision != revision_due or method == "initialize"):
                 raise ProtocolError(INVALID_REQUEST, f"Invalid request: {method[:SHOWN_CHARS]!r} does not belong in this batch.")
@@ -298,9 +288,7 @@ class Server:
     # -- tools
 
     def tools_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        _refuse_cursor(request)
-        tools = [_tool(name, tool, request.revision) for name, tool in self.books.tools().items()]
-        return {"tools": tools, **_lifetime(request)}
+        return _whole_list(request, "tools", [_tool(name, tool, request.revision) for name, tool in self.books.tools().items()])
 
     def tools_call(self, request: Request, call: Call | None) -> dict[str, Any]:
         """Bad arguments and archives that fail are results marked as errors, so that a model can read them and go on."""
@@ -319,44 +307,35 @@ class Server:
     # -- resources
 
     def resources_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        _refuse_cursor(request)
-        return {"resources": [_titled(ARCHIVES_RESOURCE, request)], **_lifetime(request)}
+        return _whole_list(request, "resources", [_titled(ARCHIVES_RESOURCE, request)])
 
     def resource_templates_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        _refuse_cursor(request)
-        offered = [_titled(ITEM_TEMPLATE, request)] if "get_item" in self.books.tools() else []
-        return {"resourceTemplates": offered, **_lifetime(request)}
+        return _whole_list(request, "resourceTemplates", [_titled(ITEM_TEMPLATE, request)] if "get_item" in self.books.tools() else [])
 
     def resources_read(self, request: Request, call: Call | None) -> dict[str, Any]:
         uri = _text_param(request.params, "uri")
         if uri == ARCHIVES_RESOURCE["uri"]:
             status = json.dumps(self.books.client().status(), ensure_ascii=False, indent=1)
             return {"contents": [{"uri": uri, "mimeType": "application/json", "text": status}], **_lifetime(request, 0, "private")}
+        not_found = INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND
         if not uri.startswith(ITEM_PREFIX) or uri == ITEM_PREFIX or "get_item" not in self.books.tools():
-            raise _no_resource(request, uri, "Resource not found.")
-        text = self._read_item(request, uri, call)
-        return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}],
-                **_lifetime(request, self.books.settings.cache_ttl_ms)}
-
-    def _read_item(self, request: Request, uri: str, call: Call | None) -> str:
+            raise ProtocolError(not_found, "Resource not found.", {"uri": uri})
         from urllib.parse import unquote
 
-        from sources.errors import InvalidInput, RecordNotFound, SourceError
+        from sources.errors import SourceError
         try:
-            return self.books.show("get_item", self.books.ask("get_item", {"identifier": unquote(uri[len(ITEM_PREFIX):])}, call))
-        except RecordNotFound as error:
-            raise _no_resource(request, uri, self.books.explain(error)) from error
-        except InvalidInput as error:
-            raise ProtocolError(INVALID_PARAMS, self.books.explain(error), {"uri": uri}) from error
+            payload = self.books.ask("get_item", {"identifier": unquote(uri[len(ITEM_PREFIX):])}, call)
         except SourceError as error:
-            data = {"uri": uri, "code": error.code, "retry_after_s": error.retry_after_s}
-            raise ProtocolError(ARCHIVE_DID_NOT_ANSWER, self.books.explain(error), data) from error
+            codes = {"not_found": not_found, "invalid_input": INVALID_PARAMS}
+            further = {} if error.code in codes else {"code": error.code, "retry_after_s": error.retry_after_s}
+            raise ProtocolError(codes.get(error.code, ARCHIVE_DID_NOT_ANSWER), self.books.explain(error), {"uri": uri, **further}) from error
+        return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": self.books.show("get_item", payload)}],
+                **_lifetime(request, self.books.settings.cache_ttl_ms)}
 
     # -- prompts and completion
 
     def prompts_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        _refuse_cursor(request)
-        return {"prompts": [_prompt(prompt, request) for prompt in self._prompts().values()], **_lifetime(request)}
+        return _whole_list(request, "prompts", [_prompt(prompt, request) for prompt in self._prompts().values()])
 
     def prompts_get(self, request: Request, call: Call | None) -> dict[str, Any]:
         from sources.errors import InvalidInput
@@ -448,12 +427,6 @@ def _checked_method(message: Any) -> str:
     return method
 
 
-def _checked_params(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    params = _object_param(message, "params")
-    _object_param(params, "_meta")
-    return params
-
-
 def _check_stateless(meta: Mapping[str, Any]) -> None:
     """What the stateless revision wants in `_meta`, in the order it is to be checked."""
     asked = meta[META + "protocolVersion"]
@@ -482,16 +455,16 @@ def _text_param(params: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _refuse_cursor(request: Request) -> None:
-    """Every list is one page, so no cursor was ever handed out."""
+def _whole_list(request: Request, name: str, entries: Sequence[Any]) -> dict[str, Any]:
+    """A list as its one page; no cursor was ever handed out."""
     if request.params.get("cursor") is not None:
         raise ProtocolError(INVALID_PARAMS, "Invalid params: unknown cursor; this list has one page.")
+    return {name: entries, **_lifetime(request)}
 
 
 def _capabilities(revision: str) -> dict[str, Any]:
     """The lists are fixed and nothing can be subscribed to, so no capability has a member."""
-    capabilities: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
-    return {**capabilities, "completions": {}} if revision >= COMPLETIONS_SINCE else capabilities
+    return {"tools": {}, "resources": {}, "prompts": {}, **({"completions": {}} if revision >= COMPLETIONS_SINCE else {})}
 
 
 def _lifetime(request: Request, ttl_ms: int = LIST_LIFETIME_MS, scope: str = "public") -> dict[str, Any]:
@@ -520,10 +493,6 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _no_resource(request: Request, uri: str, message: str) -> ProtocolError:
-    return ProtocolError(INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND, message, {"uri": uri})
-
-
 # ---- the connection: bytes, threads, one line a message -------------------------------------------------------------
 
 CALLS_AT_ONCE = 32  # each holds a thread; what an archive is asked at once is bounded far below this by its own lane
@@ -537,10 +506,10 @@ class Running:
     """One request whose answer is not written yet. `over` is set, under the writing lock, by the reply or by a cancellation."""
 
     request: Request
-    call: Call | None = None
+    call: Call
     over: bool = False
-    told: int = 0
-    told_at: float = field(default=float("-inf"))
+    told: int = 0  # progress notices
+    told_at: float = float("-inf")
 
 
 class Connection:
@@ -605,21 +574,19 @@ class Connection:
     # -- calls
 
     def _start(self, request: Request, deliver: Callable[[Any], None]) -> None:
-        running = Running(request=request)
+        running = Running(request=request, call=self.server.books.new_call(lambda message: self._tell(running, message)))
         with self._counting:
             room = len(self._running) < CALLS_AT_ONCE
             if room:
                 self._running.add(running)
                 self.idle.clear()
-        try:
-            if room:
-                running.call = self.server.books.new_call(lambda message: self._tell(running, message))
+        if room:
+            try:
                 threading.Thread(target=self._run, args=(running, deliver), name=request.method, daemon=True).start()
-        except RuntimeError:  # the system has no thread left
-            self._forget(running)
-            room = False
-        if not room:
-            deliver(self.server.busy(request))
+                return
+            except RuntimeError:  # the system has no thread left
+                self._forget(running)
+        deliver(self.server.busy(request))
 
     def _run(self, running: Running, deliver: Callable[[Any], None]) -> None:
         try:
@@ -639,23 +606,21 @@ class Connection:
     def _cancel(self, params: Any) -> None:
         """Stop the work for an id. An id that is unknown or answered, or a malformed notice, is nothing to speak of."""
         wanted = params.get("requestId") if isinstance(params, dict) else None
-        if not is_id(wanted):
-            return
-        with self._counting:
-            meant = [running for running in self._running if running.request.id == wanted]
-        for running in meant:
-            self._stop(running)
+        if is_id(wanted):
+            self._stop(lambda running: running.request.id == wanted)
 
-    def _stop(self, running: Running) -> None:
-        with self._writing:
-            running.over = True
-        if running.call is not None:
+    def _stop(self, meant: Callable[[Running], bool]) -> None:
+        with self._counting:
+            stopped = [running for running in self._running if meant(running)]
+        for running in stopped:
+            with self._writing:
+                running.over = True
             running.call.cancel()
 
     def _tell(self, running: Running, message: str) -> None:
         """Report progress where the caller gave a token: a rising count, at most two a second, nothing once it is over."""
-        token = running.request.progress_token
-        if token is None:
+        token = (running.request.params.get("_meta") or {}).get("progressToken")
+        if not is_id(token):
             return
         with self._writing:
             now = self._monotonic()
@@ -670,11 +635,7 @@ class Connection:
     def finish(self) -> None:
         """The input has ended: let running calls answer for a moment, then stop them."""
         self.idle.wait(GRACE_S)
-        with self._counting:
-            left = list(self._running)
-        for running in left:
-            if running.call is not None:
-                running.call.cancel()
+        self._stop(lambda running: True)
 
     # -- writing
 
@@ -683,7 +644,7 @@ class Connection:
             return
         try:
             line = encode(message)
-        except (ValueError, TypeError, RecursionError):  # a value that JSON cannot hold came out of a tool
+        except (ValueError, TypeError, RecursionError):  # structured content that JSON cannot hold; a batch never has any
             log_traceback(self.server.books.settings)
             line = encode(failure(ProtocolError(INTERNAL_ERROR, "Internal error: the answer could not be written."), id=message["id"]))
         with self._writing:
@@ -708,83 +669,7 @@ class Batch:
             self._send(self._replies or None)
 
 
-# ---- standard input, output and error --------------------------------------------------------------------------------
-
-CHUNK_BYTES = 1 << 16
-JOURNAL_LIMIT_BYTES = 1 << 18  # what may wait for a reader of stderr; beyond it lines are dropped, never waited for
-JOURNAL_GRACE_S = 0.2  # what the last lines are given at the end
-
-
-def read_lines(read: Callable[[], bytes]) -> Iterator[bytes | None]:
-    """The lines that `read` delivers in chunks, split at LF alone; None for one over the limit, of which nothing is kept.
-
-    A byte order mark before the first line is dropped; a last line without LF counts as one.
-    """
-    held, too_long, first = bytearray(), False, True
-    chunk = read()
-    while chunk:
-        parts = chunk.split(b"\n")
-        for part in parts[:-1]:
-            held += part
-            whole = None if too_long or len(held) > LINE_LIMIT_BYTES else bytes(held)
-            yield whole.removeprefix(b"\xef\xbb\xbf") if whole and first else whole
-            held, too_long, first = bytearray(), False, False
-        held += parts[-1]
-        if len(held) > LINE_LIMIT_BYTES:
-            held, too_long = bytearray(), True
-        chunk = read()
-    if held or too_long:
-        yield None if too_long else bytes(held).removeprefix(b"\xef\xbb\xbf" if first else b"")
-
-
-class Journal(io.TextIOBase):
-    """A standard error that never makes its writer wait: a thread of its own writes what a bounded queue holds."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._lines: deque[bytes] = deque()
-        self._waiting_bytes = 0
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        line = text.encode("utf-8", "backslashreplace")
-        with self._changed:
-            if self._waiting_bytes + len(line) <= JOURNAL_LIMIT_BYTES:
-                self._lines.append(line)
-                self._waiting_bytes += len(line)
-                self._changed.notify_all()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._pass_on, name="journal", daemon=True)
-                self._thread.start()
-        return len(text)
-
-    def _pass_on(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._lines)
-                line = self._lines.popleft()
-            with contextlib.suppress(OSError):  # nobody holds the other end
-                write_all(self._fd, line)
-            with self._changed:
-                self._waiting_bytes -= len(line)
-                self._changed.notify_all()
-
-    def drain(self) -> None:
-        """Give the last lines a moment to be taken."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._waiting_bytes, JOURNAL_GRACE_S)
-
-
-def write_all(fd: int, data: bytes) -> None:
-    """One write, unless the system takes only a part of it."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest):]
-
+# ---- the process ------------------------------------------------------------------------------------------------------
 
 def log_traceback(settings: Settings) -> None:
     if settings.log_level != "silent":
@@ -799,29 +684,12 @@ def set_up_logging(settings: Settings) -> None:
     logging.basicConfig(stream=sys.stderr, level=getattr(logging, settings.log_level.upper(), silent), format=f"{NAME}: %(message)s")
 
 
-def claim_stdout() -> int:
-    """Keep standard output for the protocol: the descriptor to write to, while 1 and `print` lead to standard error.
-
-    A descriptor that the host left closed is opened on nothing, so that no other file can come to stand in its place.
-    """
-    for fd in (0, 1, 2):
-        try:
-            os.fstat(fd)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, this one
-    protocol = os.dup(1)
-    os.dup2(2, 1)
-    if sys.platform != "win32":
-        os.set_blocking(0, True)
-        os.set_blocking(protocol, True)
-    return protocol
-
-
 def serve() -> None:
     """Answer the host on standard input until it ends or standard output breaks; does not return."""
+    from sources.streams import Journal, claim_stdout, read_lines
+    from sources.tools import settings_in_force
     protocol = claim_stdout()
-    journal = Journal(2)
-    sys.stdout = sys.stderr = journal
+    sys.stdout = sys.stderr = journal = Journal(2)
 
     def leave(code: int) -> None:
         journal.drain()
@@ -829,34 +697,23 @@ def serve() -> None:
 
     def write(line: bytes) -> None:
         try:
-            write_all(protocol, line)
+            protocol.write(line)
+            protocol.flush()
         except OSError:  # the host is gone
             leave(0)
-
-    def read() -> bytes:
-        try:
-            return os.read(0, CHUNK_BYTES)
-        except OSError:
-            return b""
 
     try:
         if os.isatty(0):
             journal.write(f"{NAME} reads protocol messages from a host on standard input; {NAME} --help lists its commands.\n")
-        connection = Connection(Server(Books(_settings(journal))), write)
-        for line in read_lines(read):
-            connection.receive(line)
+        settings = settings_in_force(os.environ, warn=lambda line: print(line, file=journal))
+        connection = Connection(Server(Books(settings)), write)
+        with open(0, "rb", closefd=False) as host:
+            for line in read_lines(host, LINE_LIMIT_BYTES):
+                connection.receive(line)
         connection.finish()
     except KeyboardInterrupt:
         leave(130)
     leave(0)
-
-
-def _settings(journal: Journal) -> Settings:
-    from sources.registry import ENTRIES
-    from sources.settings import read_settings
-    from sources.tools import TOOLS
-    return read_settings(os.environ, warn=lambda line: print(line, file=journal), known_tools=TOOLS,
-                         known_sources=tuple(entry.key for entry in ENTRIES))
 
 
 def main(argv: list[str] | None = None) -> int:

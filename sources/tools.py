@@ -10,6 +10,7 @@ from .registry import ENTRIES, Entry
 
 TYPE_CHECKING = False  # typing itself would be a twentieth of the start
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
     from .contract import Archive
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "schemas"
 TOOLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections", "sequential_report")
+
+
+def settings_in_force(environ: Mapping[str, str], warn: Callable[[str], None]) -> Settings:
+    """The settings of a program that has these tools and the registry's archives; `warn` as in `read_settings`."""
+    from .settings import read_settings
+
+    return read_settings(environ, warn=warn, known_tools=TOOLS, known_sources=tuple(entry.key for entry in ENTRIES))
 
 
 @functools.cache

@@ -23,11 +23,12 @@ WARMED = ("requests", "lxml.etree", "jsonschema", "sources.client", "sources.ren
 
 # The server's own connection, which notes what is imported at the moment each line leaves it, and once the warming is over.
 WATCHED = """
-import json, sys, threading
+import json, os, sys, threading
 sys.path.insert(0, sys.argv[1])
 import mcp_books
+from sources.tools import settings_in_force
 moments = []
-server = mcp_books.Server(mcp_books.Books(mcp_books._settings(sys.stderr)))
+server = mcp_books.Server(mcp_books.Books(settings_in_force(os.environ, print)))
 connection = mcp_books.Connection(server, lambda line: moments.append(sorted(sys.modules)))
 for line in sys.stdin.buffer:
     connection.receive(line)

@@ -6,6 +6,7 @@ specification's own `<revision>.json` files, every message is held to those as w
 from __future__ import annotations
 
 import functools
+import io
 import json
 import os
 import random
@@ -30,9 +31,9 @@ from mcp_books import (
     Connection,
     Server,
     encode,
-    read_lines,
 )
 from sources.settings import Settings
+from sources.streams import read_lines
 
 H1, H2, H3, H4 = HANDSHAKE_REVISIONS
 M = STATELESS_REVISION
@@ -585,21 +586,26 @@ def test_a_line_over_the_limit_is_refused() -> None:
     assert [code(reply) for reply in host.settle()] == [-32600]
 
 
-def test_lines_are_split_at_lf_alone_in_any_chunks() -> None:
-    """CR, U+2028 and U+0085 are legal inside a message; a mark before the first one and the last one without LF are accepted."""
-    text = '\ufeff{"a":"\u2028\u0085щ"}\r\n\n{"b":\r1}\nlast'.encode()
-    wanted = ['{"a":"\u2028\u0085щ"}\r'.encode(), b"", b'{"b":\r1}', b"last"]
+def test_lines_are_split_at_lf_alone() -> None:
+    """CR, U+2028 and U+0085 are legal inside a message; the last line may lack its LF."""
+    lines = ['{"a":"\u2028\u0085щ"}\r\n'.encode(), b"\n", b'{"b":\r1}\n', b"last"]
 
-    for size in (1, 2, 3, 7, 1000):
-        chunks = iter([text[at:at + size] for at in range(0, len(text), size)] + [b""])
-        assert list(read_lines(lambda chunks=chunks: next(chunks))) == wanted  # type: ignore[misc]
+    assert list(read_lines(io.BytesIO(b"".join(lines)), LINE_LIMIT_BYTES)) == lines
 
 
 def test_a_line_over_the_limit_is_passed_over_without_being_kept() -> None:
-    piece = b"x" * 65_536
-    chunks = iter([piece] * (LINE_LIMIT_BYTES // len(piece) + 2) + [b"x\nnext\n", b"y" * (LINE_LIMIT_BYTES + 1), b""])
+    """The line end does not count; a line as long as the limit is read."""
+    told = b"x" * 11 + b"\n" + b"y" * 10 + b"\nnext\n" + b"z" * 35 + b"\n\n" + b"x" * 22
 
-    assert list(read_lines(lambda: next(chunks))) == [None, b"next", None]
+    assert list(read_lines(io.BytesIO(told), 10)) == [None, b"y" * 10 + b"\n", b"next\n", None, b"\n", None]
+
+
+def test_a_mark_of_the_byte_order_before_a_message_is_passed_over() -> None:
+    host = Host()
+
+    host.send(b"\xef\xbb\xbf" + json.dumps(message("ping", id=1)).encode() + b"\r\n")
+
+    assert [reply["id"] for reply in host.settle()] == [1]
 
 
 def test_a_message_is_one_line_of_ascii_whatever_it_holds() -> None:

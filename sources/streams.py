@@ -1,0 +1,80 @@
+"""Standard input, output and error of a server: lines of bytes in, a clean output, an error stream that holds nobody up."""
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import queue
+import sys
+import threading
+
+TYPE_CHECKING = False  # typing itself would be a twentieth of the start
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+JOURNAL_PIECES = 256  # what may wait for a reader of stderr; beyond it pieces are dropped, never waited for
+PIECE_BYTES = 4096  # of one piece at most
+JOURNAL_GRACE_S = 0.2  # what the last pieces are given at the end
+
+
+def read_lines(host: BinaryIO, limit_bytes: int) -> Iterator[bytes | None]:
+    """The lines of a stream, split at LF alone, the last with or without one; None for one over the limit, of which nothing is kept."""
+    too_long = False
+    with contextlib.suppress(OSError):  # the other end is gone
+        while piece := host.readline(limit_bytes + 1):
+            if not piece.endswith(b"\n") and len(piece) > limit_bytes:
+                too_long = True
+                continue
+            yield None if too_long else piece
+            too_long = False
+    if too_long:
+        yield None
+
+
+def claim_stdout() -> BinaryIO:
+    """Keep standard output for the protocol: the stream to write to, while descriptor 1 and `print` lead to standard error.
+
+    A descriptor that the host left closed is opened on nothing, so that no other file can come to stand in its place.
+    """
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, this one
+    protocol = os.dup(1)
+    os.dup2(2, 1)
+    if sys.platform != "win32":
+        os.set_blocking(0, True)
+        os.set_blocking(protocol, True)
+    return open(protocol, "wb")
+
+
+class Journal(io.TextIOBase):
+    """A standard error that never makes its writer wait: a thread of its own writes what a bounded queue holds."""
+
+    def __init__(self, fd: int) -> None:
+        self._stream = os.fdopen(fd, "wb", closefd=False)
+        self._pieces: queue.Queue[bytes] = queue.Queue(JOURNAL_PIECES)
+        threading.Thread(target=self._pass_on, name="journal", daemon=True).start()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(queue.Full):
+            self._pieces.put_nowait(text.encode("utf-8", "backslashreplace")[:PIECE_BYTES])
+        return len(text)
+
+    def _pass_on(self) -> None:
+        while True:
+            piece = self._pieces.get()
+            with contextlib.suppress(OSError):  # nobody holds the other end
+                self._stream.write(piece)
+                self._stream.flush()
+            self._pieces.task_done()
+
+    def drain(self) -> None:
+        """Give the last pieces a moment to be taken."""
+        with self._pieces.all_tasks_done:
+            self._pieces.all_tasks_done.wait_for(lambda: not self._pieces.unfinished_tasks, JOURNAL_GRACE_S)
