@@ -343,6 +343,7 @@ def test_every_field_is_its_own_clause_beside_the_parenthesised_words(archive, a
 @pytest.mark.parametrize(("fields", "because"), [
     ({"isbn": "9780000000002"}, "Its documentation names no search field for ISBN numbers, and such a field is never dropped."),
     ({"oclc": "11600000", "title": "x"}, "Its documentation names no search field for OCLC numbers, and such a field is never dropped."),
+    ({"collection": "archive:", "title": "x"}, "The collection asked for is none of its own; browse_collections lists those it has."),
     ({"collection": "loc:sanborn-maps"}, "The collection asked for is none of its own; browse_collections lists those it has."),
     ({"place": "Vale"}, "Nothing was left that its catalogue can search on.")])
 def test_an_identifying_field_is_applied_or_the_archive_is_absent(fields, because):
@@ -550,6 +551,16 @@ def test_leaves_that_are_not_listed_are_counted_from_the_images(archive, record)
         PageEntry(page_number=n, page_number_is="leaf", text_held=False, source_url=f"https://archive.org/details/lanternvale00orri/page/leaf{n}")
         for n in (0, 1))
     assert read.notes == ("Leaves are counted from the record's number of page images; the reader may hide some, such as a colour card.",)
+
+
+@responses.activate
+def test_leaves_are_listed_though_the_record_names_no_data_node(archive, record):
+    """A list is read from the record alone; only the text of a leaf needs a host to ask."""
+    responses.get(METADATA, json=record(server=None, workable_servers=None))
+
+    read = archive.read_record(VALE, ItemQuery(sections=("pages",)))
+
+    assert [page.page_number for page in read.item.pages] == [1, 2, 4]
 
 
 @responses.activate
