@@ -272,9 +272,7 @@ class Server:
         if not isinstance(asked, str):
             raise ProtocolError(INVALID_PARAMS, "initialize needs params.protocolVersion, a string.")
         self.agreed = asked if asked in HANDSHAKE_REVISIONS else HANDSHAKE_REVISIONS[-1]
-        identity = {"name": NAME, "version": __version__}
-        if self.agreed >= TITLES_SINCE:
-            identity["title"] = "Books"
+        identity = _titled({"name": NAME, "version": __version__, "title": "Books"}, self.agreed)
         return {"protocolVersion": self.agreed, "capabilities": _capabilities(self.agreed), "serverInfo": identity,
                 "instructions": self.books.instructions()}
 
@@ -292,8 +290,7 @@ class Server:
 
     def tools_call(self, request: Request, call: Call | None) -> dict[str, Any]:
         """Bad arguments and archives that fail are results marked as errors, so that a model can read them and go on."""
-        name = _text_param(request.params, "name")
-        arguments = _object_param(request.params, "arguments")
+        name, arguments = _text_param(request.params, "name"), _object_param(request.params, "arguments")
         if name not in self.books.tools():
             raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name[:SHOWN_CHARS]!r}.")
         from sources.errors import SourceError
@@ -307,10 +304,11 @@ class Server:
     # -- resources
 
     def resources_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        return _whole_list(request, "resources", [_titled(ARCHIVES_RESOURCE, request)])
+        return _whole_list(request, "resources", [_titled(ARCHIVES_RESOURCE, request.revision)])
 
     def resource_templates_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        return _whole_list(request, "resourceTemplates", [_titled(ITEM_TEMPLATE, request)] if "get_item" in self.books.tools() else [])
+        offered = [_titled(ITEM_TEMPLATE, request.revision)] if "get_item" in self.books.tools() else []
+        return _whole_list(request, "resourceTemplates", offered)
 
     def resources_read(self, request: Request, call: Call | None) -> dict[str, Any]:
         uri = _text_param(request.params, "uri")
@@ -335,7 +333,7 @@ class Server:
     # -- prompts and completion
 
     def prompts_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        return _whole_list(request, "prompts", [_prompt(prompt, request) for prompt in self._prompts().values()])
+        return _whole_list(request, "prompts", [_prompt(prompt, request.revision) for prompt in self._prompts().values()])
 
     def prompts_get(self, request: Request, call: Call | None) -> dict[str, Any]:
         from sources.errors import InvalidInput
@@ -479,14 +477,14 @@ def _tool(name: str, tool: Mapping[str, Any], revision: str) -> dict[str, Any]:
     return {**listed, "annotations": {"title": tool["title"], **HINTS}} if revision >= ANNOTATIONS_SINCE else listed
 
 
-def _titled(entry: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key != "title" or request.revision >= TITLES_SINCE}
-
-
-def _prompt(prompt: Any, request: Request) -> dict[str, Any]:
+def _prompt(prompt: Any, revision: str) -> dict[str, Any]:
     arguments = [{"name": entry.name, "description": entry.description, "required": entry.required} for entry in prompt.arguments]
     entry = {"name": prompt.name, "title": prompt.title, "description": prompt.description, "arguments": arguments}
-    return _titled(entry, request)
+    return _titled(entry, revision)
+
+
+def _titled(entry: Mapping[str, Any], revision: str) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != "title" or revision >= TITLES_SINCE}
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -606,13 +604,9 @@ class Connection:
     def _cancel(self, params: Any) -> None:
         """Stop the work for an id. An id that is unknown or answered, or a malformed notice, is nothing to speak of."""
         wanted = params.get("requestId") if isinstance(params, dict) else None
-        if is_id(wanted):
-            self._stop(lambda running: running.request.id == wanted)
-
-    def _stop(self, meant: Callable[[Running], bool]) -> None:
         with self._counting:
-            stopped = [running for running in self._running if meant(running)]
-        for running in stopped:
+            meant = [running for running in self._running if is_id(wanted) and running.request.id == wanted]
+        for running in meant:
             with self._writing:
                 running.over = True
             running.call.cancel()
@@ -633,9 +627,12 @@ class Connection:
             self._send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
     def finish(self) -> None:
-        """The input has ended: let running calls answer for a moment, then stop them."""
+        """The input has ended: let running calls answer for a moment, then stop them, without waiting for a reader."""
         self.idle.wait(GRACE_S)
-        self._stop(lambda running: True)
+        with self._counting:
+            left = list(self._running)
+        for running in left:
+            running.call.cancel()
 
     # -- writing
 
