@@ -29,10 +29,14 @@ LISTING = "".join(json.dumps(message) + "\n" for message in (
 SETUPTOOLS_NEEDED = 77  # the first to read pyproject's licence as it is written there
 
 
+def bare() -> dict[str, str]:
+    """An environment of nothing, but for what Windows cannot start without."""
+    return {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
+
+
 def run(command: Sequence[str | Path], *, cwd: Path, said: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
-    """A command with the environment given and no more, but for what Windows cannot start without."""
-    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
-    return subprocess.run([str(part) for part in command], cwd=cwd, input=said, env={**kept, **environ}, capture_output=True, text=True,
+    """A command with the environment given and no more."""
+    return subprocess.run([str(part) for part in command], cwd=cwd, input=said, env={**bare(), **environ}, capture_output=True, text=True,
                           encoding="utf-8", timeout=60, check=False)
 
 
@@ -163,10 +167,17 @@ def test_a_home_that_cannot_be_written_to_stops_nothing(clone: Path, tmp_path: P
     call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "search_items", "arguments": {
         "query": "fog", "sources": ["openlibrary"]}}}
 
-    done = run([sys.executable, clone / "mcp_books.py"], cwd=tmp_path, said=LISTING + json.dumps(call) + "\n", HOME=str(tmp_path / "home"),
-               LOCALAPPDATA=str(tmp_path / "home"), BOOKS_GATEWAY="http://127.0.0.1:9")
+    environ = {"HOME": str(tmp_path / "home"), "LOCALAPPDATA": str(tmp_path / "home"), "BOOKS_GATEWAY": "http://127.0.0.1:9"}
+    with subprocess.Popen([sys.executable, str(clone / "mcp_books.py")], cwd=tmp_path, env={**bare(), **environ}, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(LISTING + json.dumps(call) + "\n")
+        process.stdin.flush()  # and left open: once its input has ended, the server answers for a second and no longer
+        *_, line = (process.stdout.readline() for _ in range(3))
+        process.stdin.close()
 
-    result = json.loads(done.stdout.splitlines()[2])["result"]
+    result = json.loads(line)["result"]
     assert result["isError"]
     assert "Open Library could not be reached from here." in result["content"][0]["text"]
 
