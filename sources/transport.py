@@ -540,7 +540,8 @@ class Transport:
 class ArchiveAsker:
     """The transport as one archive sees it during one call (contract.Asker), and what the client wants to know afterwards.
 
-    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not; with a shelf, what was looked up there.
+    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not;
+    with a shelf, what was looked up there.
     """
 
     def __init__(self, transport: Transport, archive: type[Archive], call: Call) -> None:
