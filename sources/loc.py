@@ -342,18 +342,18 @@ class LibraryOfCongress(Archive):
             raise UnreadableAnswer("The Library names a text on a host that is not its text service.", archive=KEY)
         silent = ArchiveUnreachable("The Library says that it holds this text, but its text service did not deliver it.", archive=KEY)
         statuses = (200, 400, 404)
-        if "segment=" not in target.query:
+        segment = dict(parse_qsl(target.query)).get("segment")
+        if segment is None:
             plain_file = self.ask.get_text(address, statuses=statuses)
             if plain_file.status != 200:
                 raise silent
             return str(plain_file.value).strip()
-        wanted = dict(parse_qsl(target.query))
-        query = f"segment={quote(wanted['segment'], safe='/:')}&format=alto_xml&full_text=1"  # slashes as they are, no q
+        query = f"segment={quote(segment, safe='/:')}&format=alto_xml&full_text=1"  # slashes as they are, no q
         reply = self.ask.get_json(f"https://{TEXT_HOST}{target.path}?{query}", statuses=statuses, check=_text_came)
         if reply.status != 200:
             raise silent
         files = mapping(reply.value)
-        chosen = next(iter(files.values())) if len(files) == 1 else files.get(wanted["segment"])
+        chosen = next(iter(files.values())) if len(files) == 1 else files.get(segment)
         text = mapping(chosen).get("full_text")
         if not isinstance(text, str):
             raise UnreadableAnswer("The Library's text service answered without the text of this page.", archive=KEY)

@@ -12,6 +12,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -120,7 +121,7 @@ def judge(caplog: pytest.LogCaptureFixture) -> Iterator[Judge]:
 # ---- how a body is broken ------------------------------------------------------------------------------------------------
 
 def odd(chance: random.Random) -> Any:
-    return chance.choice(VALUES) if chance.random() < 0.5 else chance.choice(TEXTS)
+    return copy.deepcopy(chance.choice(VALUES)) if chance.random() < 0.5 else chance.choice(TEXTS)
 
 
 def nested(depth: int) -> Any:
@@ -211,12 +212,15 @@ def breakers(question: Question) -> tuple[Callable[[random.Random, bytes], bytes
 
 
 def is_readable(question: Question, body: bytes) -> bool:
-    """Whether an independent reader makes anything of a body at all."""
-    try:
-        etree.fromstring(body) if question.file.endswith(".xml") else json.loads(body)
-    except (etree.XMLSyntaxError, ValueError, RecursionError):
-        return False
-    return True
+    """Whether an independent reader makes anything of a body at all; of XML also in spite of the encoding that it declares."""
+    readers: list[Callable[[bytes], Any]] = [json.loads]
+    if question.file.endswith(".xml"):
+        readers = [etree.fromstring, lambda body: etree.fromstring(body, etree.XMLParser(encoding="utf-8"))]
+    for read in readers:
+        with suppress(etree.XMLSyntaxError, ValueError, RecursionError):
+            read(body)
+            return True
+    return False
 
 
 # ---- the tests -----------------------------------------------------------------------------------------------------------

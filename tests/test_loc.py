@@ -568,6 +568,16 @@ def test_a_record_read_by_its_resource_goes_under_its_own_identifier(loc):
 # ---- pages -----------------------------------------------------------------------------------------------------------
 
 @responses.activate
+def test_a_text_address_without_its_segment_is_read_as_the_file_it_names(loc, answer):
+    """An empty segment is none; the call ended in a fault where it was taken for one."""
+    responses.get(ISSUE_PAGE, body=answer("loc/page.json").replace("/service/beacon/5.xml", "").replace("%2Fservice%2Fbeacon%2F5.xml", ""))
+    responses.get(TEXT, status=404)
+
+    with pytest.raises(ArchiveUnreachable):
+        loc.read_page(ISSUE, 5)
+
+
+@responses.activate
 def test_an_address_that_no_request_can_hold_is_none(loc, answer):
     """A lone surrogate in a text's address once ended the call: the page then counts as one without text."""
     responses.get(ISSUE_PAGE, body=answer("loc/page.json").replace("/service/beacon", "\\ud800").replace("%2Fservice%2Fbeacon", "\\ud800"))
