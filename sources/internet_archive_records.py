@@ -379,7 +379,7 @@ def read_scan(reference: Reference, record: Mapping[str, Any]) -> Scan:
     closed = None
     if _true(record.get("is_dark")):
         closed = "The Internet Archive has withdrawn this item; it exists, and nothing of it is open."
-    elif doc is not None and _true(held[doc].get("private")):
+    elif doc and _true(held[doc].get("private")):
         closed = "The record marks this text as private: held, and not open to anonymous readers. Open it at its address."
     numbers = mapping(record.get("page_numbers")) if len(held) == 1 else {}
     printed = {leaf: first(entry.get("pageNumber")) for entry in map(mapping, listing(numbers.get("pages")))

@@ -779,7 +779,8 @@ def test_an_address_of_a_record_is_read(address, local, file, page):
 
 
 @pytest.mark.parametrize("address", ["https://archive.org/details/vale/page/n23/mode/2up", "https://archive.org/details/vale/page/145",
-                                     "https://archive.org/details/vale#page/n23/mode/2up"])
+                                     "https://archive.org/details/vale#page/n23/mode/2up",
+                                     "https://archive.org/stream/vale#page/n23/mode/2up"])
 def test_a_readers_page_is_no_leaf_and_is_left_aside_saying_so(address):
     """/page/n23 is the 24th page shown, /page/145 a printed number: neither is a leaf without asking."""
     reference = InternetArchive.read_address(urlsplit(address))
