@@ -7,6 +7,7 @@ wait for the flight and may leave it; when the last one has left, it is stopped.
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import logging
 import re
@@ -32,7 +33,7 @@ from .errors import (
     TimedOut,
     UnreadableAnswer,
 )
-from .pacing import BLOCK_LIMIT_S, Abandoned, Gate, Ledger
+from .pacing import BLOCK_LIMIT_S, Abandoned, Gate, Ticket
 from .recording import Recorder, Shelf
 from .settings import PROJECT_URL, Settings
 from .wire import Dropped, Exchange, Question, Received, Wire
@@ -128,15 +129,11 @@ class Transport:
         self._closed = False
 
     def _gate(self, archive: type[Archive], lane: Lane, clock: Clock) -> Gate:
-        spacing_s = max(lane.spacing_s, self.settings.min_interval_ms / 1000)
-        ledger = None
-        if self.settings.state_dir is not None and self.settings.replay_dir is None:
-            folder = self.settings.state_dir
-            if self.settings.gateway is not None:
-                folder = folder / f"gateway-{hashlib.sha256(self.settings.gateway.encode()).hexdigest()[:12]}"
-            ledger = Ledger(folder / f"{lane.key}.json", spacing_s, clock)
-        return Gate(archive=archive.key, name=archive.name, spacing_s=spacing_s, in_flight_max=lane.in_flight_max, clock=clock,
-                    ledger=ledger)
+        folder = self.settings.state_dir if self.settings.replay_dir is None else None
+        if folder is not None and self.settings.gateway is not None:
+            folder = folder / f"gateway-{hashlib.sha256(self.settings.gateway.encode()).hexdigest()[:12]}"
+        return Gate(archive=archive.key, name=archive.name, spacing_s=max(lane.spacing_s, self.settings.min_interval_ms / 1000),
+                    in_flight_max=lane.in_flight_max, clock=clock, path=folder and folder / f"{lane.key}.json")
 
     def for_call(self, call: Call, archive_key: str) -> ArchiveAsker:
         """The way out for one archive during one call."""
@@ -188,7 +185,6 @@ class Transport:
         """The reply to one question. Raises SourceError or Cancelled; `sent` is told how many requests went out in either case."""
         call.check()
         if self._shelf is not None:
-            sent(1)  # a kept answer counts as the request it stands for, so that a replay reports what the recording did
             return self._from_shelf(self._shelf, archive, question, reading)
         kept = self._cache.get(question)
         if kept is not None:
@@ -371,13 +367,14 @@ class Transport:
         def gone() -> bool:
             return self._closed or flight.unwanted()
 
+        ticket = Ticket(flight.callers[0] if flight.callers else None, flight.remaining_s, gone)
         try:
-            gate.enter(flight.remaining_s, gone, flight.callers[0] if flight.callers else None)
+            gate.enter(ticket)
         except SourceError as turned_away:  # of a retry that finds no place, what made it one is the news
             raise flight.seen or turned_away from None
         try:
             exchange = Exchange(archive=archive.key, name=archive.name, whole=lambda status: status in reading.statuses,
-                                started=gate.started, over=self._notify)
+                                started=functools.partial(gate.started, ticket), over=self._notify)
             sent_at = self.clock.monotonic()
             with self._changed:
                 flight.requests_sent += 1
@@ -391,7 +388,7 @@ class Transport:
                              name=f"books-wire-{archive.key}", daemon=True).start()
             self._watch(exchange, until, gone)
         finally:
-            gate.leave()
+            gate.leave(ticket)
         if exchange.stopped or exchange.answer is None:  # a stopped connection looks like the end of an answer
             raise self._failed(flight, lane, exchange)
         status, received_headers, body = exchange.answer
@@ -540,8 +537,7 @@ class Transport:
 class ArchiveAsker:
     """The transport as one archive sees it during one call (contract.Asker), and what the client wants to know afterwards.
 
-    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not;
-    with a shelf, what was looked up there.
+    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not.
     """
 
     def __init__(self, transport: Transport, archive: type[Archive], call: Call) -> None:

@@ -207,7 +207,7 @@ def count_starts() -> dict[str, list[float]]:
         with gate._changed:  # held, so that the next request cannot go before this one is noted
             granted = turn(gate, *args)
             if granted:
-                starts.setdefault(f"{gate.archive} {id(gate)}", []).append(gate._next_free - gate.spacing_s)
+                starts.setdefault(f"{gate.archive} {id(gate)}", []).append(gate._own.last_start)
             return granted
 
     Gate._turn = noted  # type: ignore[method-assign,assignment]

@@ -15,7 +15,7 @@ import pytest
 
 from sources.calls import SystemClock
 from sources.errors import ArchiveUnreachable, RateLimited, SourceError
-from sources.pacing import Abandoned, Gate, LaneState, Ledger
+from sources.pacing import Abandoned, Gate, LaneState, Ledger, Ticket
 
 MINUTE = 60.0
 
@@ -29,15 +29,26 @@ def never() -> bool:
 
 
 def gate_of(clock, *, spacing_s=1.0, in_flight_max=1, path: Path | None = None) -> Gate:
-    ledger = Ledger(path, spacing_s, clock) if path else None
-    return Gate(archive="toy", name="the Toy Library", spacing_s=spacing_s, in_flight_max=in_flight_max, clock=clock, ledger=ledger)
+    return Gate(archive="toy", name="the Toy Library", spacing_s=spacing_s, in_flight_max=in_flight_max, clock=clock, path=path)
 
 
-def pass_through(gate: Gate, remaining_s: Callable[[], float] = forever) -> None:
+def entered(gate: Gate, *, remaining_s: Callable[[], float] = forever, gone: Callable[[], bool] = never, owner: object = None) -> Ticket:
+    """The place of a request that has had its turn and is not yet sent."""
+    ticket = Ticket(owner, remaining_s, gone)
+    gate.enter(ticket)
+    return ticket
+
+
+def sent(gate: Gate) -> Ticket:
+    """The place of a request under way."""
+    ticket = entered(gate)
+    gate.started(ticket)
+    return ticket
+
+
+def pass_through(gate: Gate) -> None:
     """One request that takes no time."""
-    gate.enter(remaining_s, never, None)
-    gate.started()
-    gate.leave()
+    gate.leave(sent(gate))
 
 
 def until_true(condition: Callable[[], bool]) -> None:
@@ -55,7 +66,7 @@ def queue_is(gate: Gate, length: int) -> bool:
 
 def refused(gate: Gate, remaining_s: float = MINUTE) -> SourceError:
     with pytest.raises(SourceError) as caught:
-        gate.enter(lambda: remaining_s, never, None)
+        entered(gate, remaining_s=lambda: remaining_s)
     return caught.value
 
 
@@ -67,10 +78,9 @@ def test_five_at_once_set_out_one_spacing_apart(clock):
     starts: list[float] = []
 
     def request() -> None:
-        gate.enter(forever, never, None)
-        gate.started()
+        ticket = sent(gate)
         starts.append(clock.monotonic() - 1000.0)
-        gate.leave()
+        gate.leave(ticket)
 
     threads = [threading.Thread(target=request) for _ in range(5)]
     for thread in threads:
@@ -83,20 +93,20 @@ def test_five_at_once_set_out_one_spacing_apart(clock):
 
 def test_who_comes_first_is_served_first(clock):
     gate = gate_of(clock)
-    gate.enter(forever, never, None)
+    first = entered(gate)
     served: list[int] = []
 
     def request(number: int) -> None:
-        gate.enter(forever, never, number)
+        ticket = entered(gate, owner=number)
         served.append(number)
-        gate.leave()
+        gate.leave(ticket)
 
     threads = []
     for number in range(4):
         threads.append(threading.Thread(target=request, args=(number,)))
         threads[-1].start()
         until_true(functools.partial(queue_is, gate, number + 1))
-    gate.leave()
+    gate.leave(first)
     for thread in threads:
         thread.join()
 
@@ -106,9 +116,9 @@ def test_who_comes_first_is_served_first(clock):
 def test_nobody_overtakes_a_request_ahead_that_has_not_yet_woken(clock):
     """The place is free and the slot has come, but somebody stands in front."""
     gate = gate_of(clock)
-    ahead = object()
+    ahead = Ticket(None, forever, never)
     gate._queue.append(ahead)
-    behind = threading.Thread(target=lambda: gate.enter(forever, never, None))
+    behind = threading.Thread(target=entered, args=(gate,))
 
     behind.start()
     until_true(functools.partial(queue_is, gate, 2))
@@ -124,15 +134,13 @@ def test_nobody_overtakes_a_request_ahead_that_has_not_yet_woken(clock):
 def test_no_more_than_allowed_are_in_flight(clock):
     """Two places: the third request waits until one of the first two is over, though its slot has come."""
     gate = gate_of(clock, in_flight_max=2)
-    for _ in range(2):
-        gate.enter(forever, never, None)
-        gate.started()
-    third = threading.Thread(target=lambda: gate.enter(forever, never, None))
+    first, _ = sent(gate), sent(gate)
+    third = threading.Thread(target=entered, args=(gate,))
 
     third.start()
     until_true(lambda: len(gate._queue) == 1)
     in_flight_before = gate.in_flight
-    gate.leave()
+    gate.leave(first)
     third.join()
 
     assert (in_flight_before, gate.in_flight, clock.slept) == (2, 2, [1.0, 1.0])
@@ -141,10 +149,10 @@ def test_no_more_than_allowed_are_in_flight(clock):
 def test_the_spacing_counts_from_the_moment_of_sending(clock):
     """A request that passed the gate at 0 s but sent its first byte at 0.3 s is followed at 1.3 s, not at 1 s."""
     gate = gate_of(clock)
-    gate.enter(forever, never, None)
+    ticket = entered(gate)
     clock.advance(0.3)
-    gate.started()
-    gate.leave()
+    gate.started(ticket)
+    gate.leave(ticket)
 
     pass_through(gate)
 
@@ -154,17 +162,35 @@ def test_the_spacing_counts_from_the_moment_of_sending(clock):
 def test_nobody_sets_out_before_the_request_ahead_was_sent(clock):
     """Two places. The first passed the gate at 0 s and sends at 0.9 s; the second, whose slot was 1 s, sets out at 1.9 s."""
     gate = gate_of(clock, in_flight_max=2)
-    gate.enter(forever, never, None)
-    second = threading.Thread(target=lambda: gate.enter(forever, never, None))
+    first = entered(gate)
+    second = threading.Thread(target=entered, args=(gate,))
 
     second.start()
     until_true(functools.partial(queue_is, gate, 1))
     time.sleep(0.05)
     clock.advance(0.9)
-    gate.started()
+    gate.started(first)
     second.join()
 
     assert clock.monotonic() == 1001.9
+
+
+def test_the_end_of_one_request_is_not_taken_for_the_sending_of_another(clock):
+    """Three places. The first ends while the second has its turn and is not yet sent: the third goes on waiting for the second."""
+    gate = gate_of(clock, in_flight_max=3)
+    first, second = sent(gate), entered(gate)
+    third = threading.Thread(target=entered, args=(gate,))
+
+    gate.leave(first)
+    third.start()
+    until_true(functools.partial(queue_is, gate, 1))
+    time.sleep(0.05)
+    in_flight_before = gate.in_flight
+    clock.advance(0.9)
+    gate.started(second)
+    third.join()
+
+    assert (in_flight_before, clock.monotonic()) == (1, 1002.9)
 
 
 def test_a_place_that_cannot_come_in_time_is_refused_at_once(clock):
@@ -183,13 +209,13 @@ def test_a_place_that_cannot_come_in_time_is_refused_at_once(clock):
 def test_a_queue_that_does_not_move_ends_at_the_callers_deadline(clock):
     """The only place is taken by a request that does not end; the time left falls to nothing."""
     gate = gate_of(clock)
-    gate.enter(forever, never, None)
+    entered(gate)
     deadline = clock.monotonic() + 3.0
     errors: list[SourceError] = []
 
     def request() -> None:
         try:
-            gate.enter(lambda: max(0.0, deadline - clock.monotonic()), never, None)
+            entered(gate, remaining_s=lambda: max(0.0, deadline - clock.monotonic()))
         except SourceError as exc:
             errors.append(exc)
 
@@ -213,11 +239,11 @@ def test_a_waiter_that_gives_up_wakes_at_once_and_leaves_no_hole():
 
     def second() -> None:
         with pytest.raises(Abandoned):
-            gate.enter(forever, given_up.is_set, None)
+            entered(gate, gone=given_up.is_set)
         times["second"] = time.monotonic() - begun
 
     def third() -> None:
-        gate.enter(forever, never, None)
+        entered(gate)
         times["third"] = time.monotonic() - begun
 
     threads = [threading.Thread(target=second), threading.Thread(target=third)]
@@ -287,7 +313,7 @@ def test_two_requests_that_meet_one_wall_count_once(clock):
 
 def test_who_waits_in_the_queue_learns_of_a_block(clock):
     gate = gate_of(clock)
-    gate.enter(forever, never, None)
+    entered(gate)
     errors: list[SourceError] = []
     waiting = threading.Thread(target=lambda: errors.append(refused(gate)))
 
@@ -318,32 +344,34 @@ def test_two_processes_share_one_pace(clock, tmp_path):
 
 
 def test_a_late_start_elsewhere_moves_the_slot_behind_it(clock, tmp_path):
-    """One process reserved 1 s and sent at 1.4 s; the other, which holds the slot of 2 s, sets out at 2.4 s."""
+    """One process had its turn at 1 s and sent at 1.4 s; the other, which held the slot of 2 s, sets out at 2.4 s."""
     path = tmp_path / "toy.json"
     late, other = gate_of(clock, path=path), gate_of(clock, path=path)
     pass_through(late)
-    late.enter(forever, never, None)
-    slot = Ledger(path, 1.0, clock).reserve(0.0, 1e9)
+    ticket = entered(late)
+    reserved = Ticket(None, forever, never)
+    other._settle_slot(reserved)
+    slot = other._slot
     clock.advance(0.4)
-    late.started()
+    late.started(ticket)
 
-    moved = other._ledger.confirm()
+    other.enter(reserved)
 
-    assert (slot[0], moved) == (1002.0, 1002.4)
+    assert (slot, clock.monotonic(), clock.slept) == (1002.0, 1002.4, [1.0, 0.6, 0.4])
 
 
 def test_a_request_elsewhere_that_has_not_been_sent_is_waited_for_but_not_for_ever(clock, tmp_path):
     """It has its turn since 0 s: at 1 s it is looked for again; at 2 s its process is taken for dead."""
     path = tmp_path / "toy.json"
-    gate_of(clock, path=path).enter(forever, never, None)
-    ledger = Ledger(path, 1.0, clock)
-    clock.advance(1.0)
+    entered(gate_of(clock, path=path))
+    confirmed = []
 
-    at_one = ledger.confirm()
-    clock.advance(1.0)
-    at_two = ledger.confirm()
+    for _ in range(2):
+        clock.advance(1.0)
+        with Ledger(path, 1.0, clock).held() as shared:
+            confirmed.append(shared.confirm(clock.monotonic(), 1.0))
 
-    assert (at_one, at_two) == (1001.005, 1002.0)
+    assert confirmed == [1001.005, 1002.0]
 
 
 def test_a_block_and_its_step_outlive_a_restart(clock, tmp_path):
@@ -364,15 +392,34 @@ def test_a_block_and_its_step_outlive_a_restart(clock, tmp_path):
 
 
 def test_a_slot_nobody_uses_is_given_back(clock, tmp_path):
+    """One process gives up the slot of 1 s while it waits for it; another sets out in it."""
     path = tmp_path / "toy.json"
-    ledger = Ledger(path, 1.0, clock)
-    first = ledger.reserve(0.0, 1e9)
-    second = ledger.reserve(0.0, 1e9)
+    giving_up, other = gate_of(clock, path=path), gate_of(clock, path=path)
+    pass_through(other)
+    answers = iter([False, True])
 
-    ledger.give_back(second[0])
-    third = ledger.reserve(0.0, 1e9)
+    with pytest.raises(Abandoned):
+        entered(giving_up, gone=lambda: next(answers))
+    pass_through(other)
 
-    assert (first[0], second[0], third[0]) == (1000.0, 1001.0, 1001.0)
+    assert clock.monotonic() == 1001.0
+
+
+def test_a_slot_given_up_goes_to_the_next_in_the_queue(clock, tmp_path):
+    """One process has the slot of 1 s, another that of 2 s, and a third is told at once that 2.5 s are too short. Whoever is
+    next in the first process's queue has its slot, not one behind."""
+    path = tmp_path / "toy.json"
+    gate, other, third = (gate_of(clock, path=path) for _ in range(3))
+    pass_through(other)
+    tickets = [Ticket(None, forever, never) for _ in range(2)]
+    gate._queue.extend(tickets)
+
+    gate._settle_slot(tickets[0])
+    other._settle_slot(Ticket(None, forever, never))
+    error = refused(third, 2.5)
+    gate._depart(tickets[0])
+
+    assert (gate._slot, other._slot, error.retry_after_s, clock.slept) == (1001.0, 1002.0, 3.0, [])
 
 
 @pytest.mark.parametrize("text", [b"", b"\x00\xff garbage", b"[]", b'{"next_free": "soon"}', b"9" * 5000, b"null",
@@ -450,17 +497,17 @@ def test_a_state_file_that_is_no_file_is_left_alone(clock, tmp_path):
 def test_a_lock_that_nobody_lets_go_is_not_waited_for_long(tmp_path):
     """Another holder keeps the file: a request sets out within a second all the same, and the next loses no time at all."""
     path = tmp_path / "toy.json"
+    gate_of(SystemClock(), path=path).block(60.0)
     gate = gate_of(SystemClock(), spacing_s=0.01, path=path)
 
-    with Ledger(path, 1.0, SystemClock())._held():
+    with Ledger(path, 1.0, SystemClock()).held():
         begun = time.monotonic()
         pass_through(gate)
         first_s = time.monotonic() - begun
         pass_through(gate)
         second_s = time.monotonic() - begun - first_s
-        read = Ledger(path, 1.0, SystemClock()).peek()
 
-    assert read is None
+    assert gate_of(SystemClock(), path=path).blocked_for() > 50.0
     assert first_s < 1.0
     assert second_s < 0.2
 
@@ -469,17 +516,16 @@ PROCESS = """
 import sys, time
 from pathlib import Path
 from sources.calls import SystemClock
-from sources.pacing import Gate, Ledger
-clock = SystemClock()
-gate = Gate(archive="toy", name="toy", spacing_s=float(sys.argv[2]), in_flight_max=1, clock=clock,
-            ledger=Ledger(Path(sys.argv[1]), float(sys.argv[2]), clock))
+from sources.pacing import Gate, Ticket
+gate = Gate(archive="toy", name="toy", spacing_s=float(sys.argv[2]), in_flight_max=1, clock=SystemClock(), path=Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[3])):
-    gate.enter(lambda: 60.0, lambda: False, None)
+    ticket = Ticket(None, lambda: 60.0, lambda: False)
+    gate.enter(ticket)
     print(repr(time.monotonic()), flush=True)
-    gate.started()
-    gate.leave()
+    gate.started(ticket)
+    gate.leave(ticket)
 """
 
 
