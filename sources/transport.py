@@ -185,6 +185,7 @@ class Transport:
         """The reply to one question. Raises SourceError or Cancelled; `sent` is told how many requests went out in either case."""
         call.check()
         if self._shelf is not None:
+            sent(1)  # a kept answer counts as the request it stands for, so that a replay reports what the recording did
             return self._from_shelf(self._shelf, archive, question, reading)
         kept = self._cache.get(question)
         if kept is not None:
@@ -537,7 +538,8 @@ class Transport:
 class ArchiveAsker:
     """The transport as one archive sees it during one call (contract.Asker), and what the client wants to know afterwards.
 
-    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not.
+    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not;
+    with a shelf, what was looked up there.
     """
 
     def __init__(self, transport: Transport, archive: type[Archive], call: Call) -> None:
