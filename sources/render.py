@@ -23,6 +23,7 @@ SUMMARY_CHARS = 300
 EXCERPTS_CHARS = 2000  # of all rows together, shared evenly: the structured content has every excerpt whole
 EXCERPT_CHARS = 160  # of one row at least, however many rows there are
 INDENT = "   "
+PAGE_LAST = 100  # of a search, by the schemas
 SCANNED = "scanned text as a machine read it, quoted; words can be wrong."
 
 
@@ -33,40 +34,48 @@ def render(tool: str, payload: Told) -> str:
 
 def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
     """An error in words: its code, what happened, what to do, when to ask again, and each archive's own reason."""
-    lines = [f"Error: {error.code}. {_said(error.message)}", f"Hint: {_said(error.hint)}"]
-    if error.retry_after_s is not None:
-        lines.append(f"Retry: in about {_span(error.retry_after_s)}.")
+    retry = f"in about {_span(error.retry_after_s)}." if error.retry_after_s is not None else None
     told = [to_dict(report) for report in reports or getattr(error, "reports", ())]
-    return "\n".join(lines + not_answered(told) + notes({"notes": getattr(error, "notes", ())}))
+    return "\n".join([f"Error: {error.code}. {_said(error.message)}", f"Hint: {_said(error.hint)}", *_line("Retry", retry),
+                      *not_answered(told), *notes({"notes": getattr(error, "notes", ())})])
 
 
-# ---- the two searches --------------------------------------------------------------------------------------------------
+# ---- lists of rows -------------------------------------------------------------------------------------------------------
 
 def _search_inside(payload: Told) -> Lines:
     kinds = payload.get("excerpt_kinds", {})
-    counted = (f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
-               f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them")
-    head = [f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'match', 'matches')}; excerpts: {counted}.",
-            f"Excerpts: {SCANNED}"]
+    head = [f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'match', 'matches')}; excerpts: "
+            f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
+            f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them.", f"Excerpts: {SCANNED}"]
     room = max(EXCERPT_CHARS, EXCERPTS_CHARS // max(1, len(payload.get("hits", ()))))
-    return _search(payload, head, "hits", lambda hit, query: _hit(hit, query, room))
+    return _listing(payload, "hits", head, lambda hit: _hit(hit, room))
 
 
 def _search_items(payload: Told) -> Lines:
-    head = [f"Catalogue search: {_asked(payload)}: {_count(payload.get('item_count', 0), 'row')}."]
-    return _search(payload, head, "items", _row)
+    return _listing(payload, "items", [f"Catalogue search: {_asked(payload)}: {_count(payload.get('item_count', 0), 'row')}."], _row)
 
 
-def _search(payload: Told, head: Lines, rows: str, told: Callable[[Told, str], Lines]) -> Lines:
-    """Both searches: what was asked, who did not answer, the rows, what they mean, how to go on, the credit."""
-    reports, found = payload.get("per_source", ()), payload.get(rows, ())
-    shown = [line for number, row in enumerate(found, 1) for line in _numbered(number, told(row, payload.get("query") or ""))]
-    body = shown + notes(payload)
-    order = [f"Order: {_said(payload['order'])}"] if len(found) > 1 and payload.get("order") else []
-    if any(row.get("identifier_provisional") for row in found):
-        body.append("Identifier: one marked provisional can still be replaced by its archive.")
-    return (head + not_answered(reports) + body + order + _facets(payload, reports) + _answered(reports)
-            + _wordings(reports) + _more(payload, reports) + _credit(reports))
+def _search_headings(payload: Told) -> Lines:
+    return _listing(payload, "headings", [f"Headings: {len(payload['headings'])} found."], _heading)
+
+
+def _browse_collections(payload: Told) -> Lines:
+    head = [f"Collections: {len(payload['collections'])} found; a slug is what the argument collection takes."]
+    return _listing(payload, "collections", head, _collection)
+
+
+def _listing(payload: Told, key: str, head: Lines, told: Callable[[Told], Lines]) -> Lines:
+    """What was asked, who did not answer, the rows, what they mean, how to go on, the credit."""
+    reports, query = payload.get("per_source", ()), payload.get("query") or ""
+    names = _names(payload)
+    rows = [{"source_name": names.get(row.get("source"), row.get("source")), **row} for row in payload.get(key, ())]
+    shown = [line for number, row in enumerate(rows, 1) for line in _numbered(number, told(row) + _found_by(row, query))]
+    provisional = any(row.get("identifier_provisional") for row in rows)
+    return [*head, *not_answered(reports), *shown, *notes(payload),
+            *_line("Identifier", "one marked provisional can still be replaced by its archive." if provisional else None),
+            *_line("Order", payload.get("order") if len(rows) > 1 else None),
+            *_facets(payload), *_answered(reports), *_wordings(reports), *(_more(payload) if key != "headings" else ()),
+            *_credit(reports)]
 
 
 def _asked(payload: Told) -> str:
@@ -74,26 +83,48 @@ def _asked(payload: Told) -> str:
     return (_quoted(query) if query else "by fields alone") + f", page {payload.get('page', 1)}"
 
 
-def _hit(hit: Told, query: str, room: int) -> Lines:
+def _hit(hit: Told, room: int) -> Lines:
     document = _with("file", hit.get("matched_file")) if hit.get("inside_container") is not False else None
     bundle = "inside a bundle" if hit.get("inside_container") else None
     publication = hit.get("publication") if (hit.get("publication") or "") not in (hit.get("title") or "") else None
     placed = _where(hit, _page(hit), _with("of", hit.get("published_on")), _with("in", publication), document, bundle)
-    return [_heading(hit), placed, _said(hit["source_url"]), *_excerpts(hit, room), *_found_by(hit, query)]
+    return [_headline(hit), placed, _said(hit["source_url"]), _excerpts(hit, room)]
 
 
-def _row(row: Told, query: str) -> Lines:
-    return [_heading(row), _where(row, row.get("media_type"), *_standing(row)), _said(row["source_url"]), *_particulars(row),
-            *_found_by(row, query)]
+def _row(row: Told) -> Lines:
+    """A catalogue row: where a thing is and whether it can be read, in the archive's own words, then the rest in one line."""
+    about = _either(row.get("is_item"), None, "a page about it, no record")
+    placed = _where(row, row.get("media_type"), _with("at", row.get("location")), _either(row.get("online"), "online", "not online"),
+                    about, _with("e-book access", row.get("ebook_access")))
+    particulars = "; ".join(_particulars(row))
+    return [_headline(row), placed, _said(row["source_url"]), *([particulars] if particulars else [])]
 
 
-def _heading(row: Told) -> str:
+def _heading(heading: Told) -> Lines:
+    exact = "exact" if heading.get("exact") else _with("matched the variant", heading.get("variant"))
+    use = heading.get("use_with")
+    if use:
+        taken = f"search_items takes it as {_said(use['argument'])} = {_quoted(str(use['value']))}"
+        taken += f", in {_listed(use['sources'])}" if use.get("sources") else ""
+    else:
+        taken = "no argument takes it" + (f": {_said(heading['because'])}" if heading.get("because") else "")
+    return [inert(heading["label"], limit=TITLE_CHARS),
+            _joined(heading["kind"], heading["source_name"], exact, heading.get("identifier"), heading.get("uri")), taken]
+
+
+def _collection(entry: Told) -> Lines:
+    size = _count(entry["item_count"], "item") if entry.get("item_count") is not None else None
+    prose = [inert(entry["description"], limit=SUMMARY_CHARS)] if entry.get("description") else []
+    return [_title(entry), _joined(entry["slug"], entry["source_name"], size, entry["source_url"]), *prose]
+
+
+def _headline(row: Told) -> str:
     """Title, creator and year of a row, in one line; what an archive does not state is left out, a missing title is said."""
     creator = f" — {inert(row['creator'], limit=NAME_CHARS)}" if row.get("creator") else ""
-    date = inert(row["date"], limit=NAME_CHARS).removesuffix("T00:00:00Z") if row.get("date") else None
-    dates = [str(row["year"])] if row.get("year") is not None and str(row["year"]) not in (date or "") else []
-    dates += [date] if date else []
-    return _title(row) + creator + (f" ({', '.join(dates)})" if dates else "")
+    date = inert(row["date"], limit=NAME_CHARS).removesuffix("T00:00:00Z") if row.get("date") else ""
+    year = str(row["year"]) if row.get("year") is not None and str(row["year"]) not in date else ""
+    dates = ", ".join(filter(None, (year, date)))
+    return _title(row) + creator + (f" ({dates})" if dates else "")
 
 
 def _where(row: Told, *further: str | None) -> str:
@@ -112,35 +143,24 @@ def _page(row: Told) -> str | None:
     return _said(f"{row.get('page_number_is') or 'page'} {row['page_number']}{printed}")
 
 
-def _standing(row: Told) -> list[str | None]:
-    """Where a thing is and whether it can be read, in the archive's own words."""
-    about = _either(row.get("is_item"), None, "a page about it, no record")
-    return [_with("at", row.get("location")), _either(row.get("online"), "online", "not online"), about,
-            _with("e-book access", row.get("ebook_access"))]
-
-
 def _particulars(row: Told) -> Lines:
-    """The rest that a row may state, in one line."""
-    counted = [_count(row[key], noun) for key, noun in (("edition_count", "edition"), ("downloads", "download")) if key in row]
+    told = [_count(row[key], noun) for key, noun in (("edition_count", "edition"), ("downloads", "download")) if key in row]
     rating = row.get("rating")
     if rating:
-        counted.append(f"rated {_said(rating.get('average'))} by {_said(rating.get('count'))}")
-    for key, label in (("availability", "availability"), ("matching_edition", "matching edition")):
-        if row.get(key):
-            counted.append(f"{label}: {_object(row[key])}")
+        told.append(f"rated {_said(rating.get('average'))} by {_said(rating.get('count'))}")
+    told += [f"{label}: {_object(row[key])}" for key, label in (("availability", "availability"), ("matching_edition", "matching edition"))
+             if row.get(key)]
     if row.get("matching_edition_count") is not None:
-        counted.append(_count(row["matching_edition_count"], "matching edition"))
-    for key, label in (("languages", "in"), ("publishers", "by"), ("subjects", "on"), ("author_identifiers", "author")):
-        if row.get(key):
-            counted.append(f"{label} {_listed(row[key], 3)}")
-    return ["; ".join(counted)] if counted else []
+        told.append(_count(row["matching_edition_count"], "matching edition"))
+    lists = (("languages", "in"), ("publishers", "by"), ("subjects", "on"), ("author_identifiers", "author"))
+    return told + [f"{label} {_listed(row[key], 3)}" for key, label in lists if row.get(key)]
 
 
-def _excerpts(hit: Told, room: int) -> Lines:
+def _excerpts(hit: Told, room: int) -> str:
     """What a row's excerpts are, and as much of them as there is room for, cut around the words that were found."""
     found = hit.get("excerpts", ())
     if not found or not hit.get("excerpt_kind"):
-        return ["no text came with this match"]
+        return "no text came with this match"
     is_passage = hit["excerpt_kind"] == "passage"
     shown: list[str] = []
     for text in found:
@@ -149,7 +169,7 @@ def _excerpts(hit: Told, room: int) -> Lines:
             shown.append(_quoted(window(text, at, room)))
             room -= len(text)
     rest = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    return [("passage: " if is_passage else "page opening, not the match: ") + " ".join(shown) + rest]
+    return ("passage: " if is_passage else "page opening, not the match: ") + " ".join(shown) + rest
 
 
 def _found_at(text: str, wording: str) -> int:
@@ -163,19 +183,21 @@ def _found_by(row: Told, query: str) -> Lines:
     return [f"found by {_quoted(wording)}"] if wording != query and wording else []
 
 
-def _facets(payload: Told, reports: Sequence[Told]) -> Lines:
-    names = {report["source"]: report["name"] for report in reports}
+def _facets(payload: Told) -> Lines:
+    names = _names(payload)
     return [f"Facets: {_said(names.get(facet['source'], facet['source']))}, {_said(facet['field'])}, counting "
             f"{_said(facet['counts_what'])}: "
             + ("; ".join(f"{_said(entry['value'])} {entry['count']:,}" for entry in facet["values"]) or "no value") + "."
             for facet in payload.get("facets", ())]
 
 
-def _more(payload: Told, reports: Sequence[Told]) -> Lines:
-    further = [report["name"] for report in reports if report.get("more")]
-    page = payload.get("page", 1) + 1
-    how = f"ask again with page {page}" if page <= 100 else "narrow the question, for page 100 is the last"
-    return [f"More: {_said(', '.join(further))}: {how}."] if further else []
+def _more(payload: Told) -> Lines:
+    """Who has more. Only the searches repeat which page this was."""
+    further = ", ".join(report["name"] for report in payload.get("per_source", ()) if report.get("more"))
+    page = payload.get("page")
+    how = ("ask again with the next page" if page is None else f"ask again with page {page + 1}" if page < PAGE_LAST
+           else f"narrow the question, for page {PAGE_LAST} is the last")
+    return [f"More: {_said(further)}: {how}."] if further else []
 
 
 # ---- what each archive did -----------------------------------------------------------------------------------------------
@@ -249,22 +271,20 @@ def _credit(reports: Sequence[Told]) -> Lines:
 def _get_item(payload: Told) -> Lines:
     """A record: what it is, its terms, its prose, then the lists asked, each with how to go on."""
     item = payload["item"]
-    lines = [f"Record: {_heading(item)}", f"Identifier: {_where(item, item.get('media_type'))}"]
-    lines.append(f"Address: {_said(item['source_url'])}")
-    lines += [f"Read as: {_said(payload['id_read_as'])}"] if payload.get("id_read_as") else []
-    lines += [f"Date: the year is {_said(item['year_means'])}."] if item.get("year_means") else []
-    lines += _facts(item, (("Published", ("place", "publisher")), ("Extent", ("extent",)), ("Call number", ("call_number",))))
-    lines += [f"Language: {_listed(item['language'])}."] if item.get("language") else []
-    lines += [f"Numbers: {_numbers(item['standard_numbers'])}."] if item.get("standard_numbers") else []
-    lines += _rights(item) + _description(item, payload) + _subjects(item)
-    lines += _list("Copies", item, "copies", _copy, _beyond(item)) + _list("Context", item, "context", _related)
-    lines += _list("Contributors", item, "contributors", _contributor)
-    lines += _list("Editions", item, "editions", _edition, _onward(payload, "editions"))
-    lines += _list("Pages", item, "pages", _page_entry, _onward(payload, "pages"))
-    lines += _citation(item) + [f"Note: {_said(note)}" for note in item.get("notes", ())] + notes(payload)
-    lines += _named_list("Not asked for", payload.get("sections_omitted")) + _named_list("Never read here", payload.get(
-        "fields_not_read_from_this_archive"))
-    return lines + ([f"Credit: {_said(item['attribution'])}"] if item.get("attribution") else [])
+    return [f"Record: {_headline(item)}", f"Identifier: {_where(item, item.get('media_type'))}", *_line("Address", item["source_url"]),
+            *_line("Read as", payload.get("id_read_as")), *_line("Date", _with("the year is", item.get("year_means")), "."),
+            *_line("Published", _listed((item.get("place"), item.get("publisher"))), "."),
+            *_line("Extent", item.get("extent"), "."), *_line("Call number", item.get("call_number"), "."),
+            *_line("Language", _listed(item.get("language")), "."), *_line("Numbers", _numbers(item.get("standard_numbers")), "."),
+            *_rights(item), *_description(payload), *_line("Subjects", _listed(item.get("subjects")), "."),
+            *_list("Copies", item, "copies", _copy, _beyond(item)), *_list("Context", item, "context", _related),
+            *_list("Contributors", item, "contributors", _contributor),
+            *_list("Editions", item, "editions", _edition, _onward(payload, "editions")),
+            *_list("Pages", item, "pages", _page_entry, _onward(payload, "pages")),
+            *_citation(item), *(line for note in item.get("notes", ()) for line in _line("Note", note)), *notes(payload),
+            *_line("Not asked for", _listed(payload.get("sections_omitted")), "."),
+            *_line("Never read here", _listed(payload.get("fields_not_read_from_this_archive")), "."),
+            *_line("Credit", item.get("attribution"))]
 
 
 def _rights(told: Told) -> Lines:
@@ -276,16 +296,20 @@ def _rights(told: Told) -> Lines:
     return [f"Rights: of {covers}: {silent}{stated}".rstrip()]
 
 
-def _description(item: Told, payload: Told) -> Lines:
-    prose = item.get("description")
-    if not prose:
+def _description(payload: Told) -> Lines:
+    item = payload["item"]
+    if not item.get("description"):
         return ["Description: none stated."] if "description" in payload.get("sections_returned", ()) else []
     means = f" ({_said(item['description_means'])})" if item.get("description_means") else ""
-    return [f"Description: as the archive words it{means}:", *_page_lines(prose), *_window(payload.get("text_window"))]
+    return [f"Description: as the archive words it{means}:", *_prose(item["description"]), *_window(payload.get("text_window"))]
 
 
-def _subjects(item: Told) -> Lines:
-    return [f"Subjects: {_listed(item['subjects'])}."] if item.get("subjects") else []
+def _list(label: str, item: Told, key: str, told: Callable[[Told], str], after: Lines | None = None) -> Lines:
+    """A list of the record under its label; nothing when it was not asked, and said when it is empty."""
+    if key not in item:
+        return []
+    entries = [f"- {told(entry)}" for entry in item[key]]
+    return [f"{label}:" if entries else f"{label}: none stated.", *entries, *(after or [])]
 
 
 def _copy(copy: Told) -> str:
@@ -303,9 +327,8 @@ def _contributor(entry: Told) -> str:
 
 def _edition(edition: Told) -> str:
     published = (edition.get(key) for key in ("date", "place", "publisher"))
-    numbers = _numbers(edition.get("standard_numbers", {}))
-    return _joined(_title(edition), *published, ", ".join(edition.get("language", ())), numbers, edition.get("identifier"),
-                   edition.get("source_url"), _with("digitised at", edition.get("digitised_url")))
+    return _joined(_title(edition), *published, ", ".join(edition.get("language", ())), _numbers(edition.get("standard_numbers")),
+                   edition.get("identifier"), edition.get("source_url"), _with("digitised at", edition.get("digitised_url")))
 
 
 def _page_entry(page: Told) -> str:
@@ -313,24 +336,12 @@ def _page_entry(page: Told) -> str:
     return _joined(_page(page) or "page not numbered", held, page["source_url"], _with("image at", page.get("image_url")))
 
 
-def _citation(item: Told) -> Lines:
-    """The citation in one line of prose; the forms for programs line by line, quoted."""
-    citation = item.get("citation") or {}
-    lines = [f"Citation: {_said(citation['plain'])}"] if citation.get("plain") else []
-    for key, name in (("bibtex", "BibTeX"), ("ris", "RIS")):
-        if citation.get(key):
-            quoted = (f"> {disarmed(line)}".rstrip() for line in visible(citation[key]).strip().split("\n"))
-            lines += [f"Citation: as {name}:", *quoted]
-    return lines
-
-
 def _beyond(item: Told) -> Lines:
     """Copies that were not listed: past `max_copies`, or the archive's own bookkeeping."""
-    available, listed = item.get("copies_available"), len(item.get("copies", ()))
+    unlisted = (item.get("copies_available") or 0) - len(item.get("copies", ()))
     kept = item.get("generated_entries")
-    unlisted = available - listed if available is not None else 0
-    lines = [f"- {unlisted} more; raise max_copies (at most 100)"] if unlisted > 0 else []
-    return lines + ([f"- {_count(kept, 'bookkeeping file')} of the archive left out"] if kept else [])
+    return ([f"- {unlisted} more; raise max_copies (at most 100)"] if unlisted > 0 else []) + (
+        [f"- {_count(kept, 'bookkeeping file')} of the archive left out"] if kept else [])
 
 
 def _onward(payload: Told, section: str) -> Lines:
@@ -341,19 +352,30 @@ def _onward(payload: Told, section: str) -> Lines:
     return [f"- {window['returned']} of {window['total']:,} listed; go on with list_offset {window['next_offset']}"]
 
 
+def _citation(item: Told) -> Lines:
+    """The citation in one line of prose; the forms for programs line by line, quoted."""
+    citation = item.get("citation") or {}
+    lines = _line("Citation", citation.get("plain"))
+    for key, name in (("bibtex", "BibTeX"), ("ris", "RIS")):
+        if citation.get(key):
+            quoted = (f"> {disarmed(line)}".rstrip() for line in visible(citation[key]).strip().split("\n"))
+            lines += [f"Citation: as {name}:", *quoted]
+    return lines
+
+
 # ---- one page, passages --------------------------------------------------------------------------------------------------
 
 def _read_text(payload: Told) -> Lines:
     """A page's text or the passages in it, or which of four reasons there is none; then how to turn the page."""
     page, of = _page(payload), f" of {payload['page_count']}" if payload.get("page_count") else ""
-    lines = [f"Text: {_title(payload)}" + (f", {page}{of}" if page else ""), f"Identifier: {_where(payload)}"]
-    lines.append(f"Address: {_said(payload['source_url'])}")
-    lines += [f"Image: {_said(payload['image_url'])} (to open; nothing of it was read)"] if payload.get("image_url") else []
-    lines += _facts(payload, (("Published", ("published_on", "publication")), ("Edition", ("edition",))))
-    lines += [f"Published: places: {_listed(payload['places'])}."] if payload.get("places") else []
-    lines += _passages(payload) if "passages" in payload else _text(payload)
-    lines += _turning(payload) + _rights(payload) + notes(payload)
-    return lines + ([f"Credit: {_said(payload['attribution'])}"] if payload.get("attribution") else [])
+    image = f"{payload['image_url']} (to open; nothing of it was read)" if payload.get("image_url") else None
+    return [f"Text: {_title(payload)}" + (f", {page}{of}" if page else ""), f"Identifier: {_where(payload)}",
+            *_line("Address", payload["source_url"]), *_line("Image", image),
+            *_line("Published", _listed((payload.get("published_on"), payload.get("publication"))), "."),
+            *_line("Edition", payload.get("edition"), "."),
+            *_line("Published", _with("places:", _listed(payload.get("places"))), "."),
+            *(_passages(payload) if "passages" in payload else _text(payload)), *_turning(payload), *_rights(payload), *notes(payload),
+            *_line("Credit", payload.get("attribution"))]
 
 
 def _text(payload: Told) -> Lines:
@@ -365,7 +387,7 @@ def _text(payload: Told) -> Lines:
         return ["Text: none held; the page is an image only." if payload.get("ocr_available") is False else "Text: none came."]
     if not text.strip():
         return ["Text: the page was read and is blank."]
-    return [f"Text: {SCANNED}", *_page_lines(text), *_window(payload.get("text_window"))]
+    return [f"Text: {SCANNED}", *_prose(text), *_window(payload.get("text_window"))]
 
 
 def _passages(payload: Told) -> Lines:
@@ -373,9 +395,8 @@ def _passages(payload: Told) -> Lines:
     total = f", {counted:,} counted in all" if counted is not None else ""
     lines = [f"Passages: {len(found)} shown{total}; {SCANNED}"]
     lines += [f"Text: held, but refused here: {_said(payload['text_refused'])}"] if payload.get("text_refused") else []
-    kind = _said(payload.get("page_number_is") or "page")
     for number, passage in enumerate(found, 1):
-        at = f"{kind} {passage['page_number']}" if passage.get("page_number") is not None else "page not stated"
+        at = _page({**passage, "page_number_is": payload.get("page_number_is")}) or "page not stated"
         lines += _numbered(number, [f"{at} · {_said(passage['source_url'])}", _quoted(passage["text"])])
     return lines
 
@@ -388,41 +409,16 @@ def _turning(payload: Told) -> Lines:
     return [f"Page: {'; '.join(turns + record)}."] if turns or record else []
 
 
-# ---- headings, collections, reports ---------------------------------------------------------------------------------------
-
-def _search_headings(payload: Told) -> Lines:
-    found, reports = payload["headings"], payload.get("per_source", ())
-    lines = [f"Headings: {len(found)} found."] + not_answered(reports)
-    for number, heading in enumerate(found, 1):
-        lines += _numbered(number, _authority(heading, reports))
-    return lines + notes(payload) + _answered(reports) + _credit(reports)
-
-
-def _authority(heading: Told, reports: Sequence[Told]) -> Lines:
-    names = {report["source"]: report["name"] for report in reports}
-    exact = "exact" if heading.get("exact") else _with("matched the variant", heading.get("variant"))
-    use = heading.get("use_with")
-    if use:
-        taken = f"search_items takes it as {_said(use['argument'])} = {_quoted(str(use['value']))}"
-        taken += f", in {_listed(use['sources'])}" if use.get("sources") else ""
-    else:
-        taken = "no argument takes it" + (f": {_said(heading['because'])}" if heading.get("because") else "")
-    archive = names.get(heading["source"], heading["source"])
-    return [inert(heading["label"], limit=TITLE_CHARS),
-            _joined(heading["kind"], archive, exact, heading.get("identifier"), heading.get("uri")), taken]
+def _window(window: Told | None) -> Lines:
+    """Which part of a text was shown, when it was not all of it, and how to go on."""
+    if not window or (not window["offset"] and window["next_offset"] is None):
+        return []
+    start, onward = window["offset"], window["next_offset"]
+    then = f"go on with text_offset {onward}" if onward is not None else "this is the end"
+    return [f"Page: characters {start:,} to {start + window['returned_chars']:,} of {window['total_chars']:,}; {then}."]
 
 
-def _browse_collections(payload: Told) -> Lines:
-    found, reports = payload["collections"], payload.get("per_source", ())
-    names = {report["source"]: report["name"] for report in reports}
-    lines = [f"Collections: {len(found)} found; a slug is what the argument collection takes."] + not_answered(reports)
-    for number, entry in enumerate(found, 1):
-        size = _count(entry["item_count"], "item") if entry.get("item_count") is not None else None
-        prose = [inert(entry["description"], limit=SUMMARY_CHARS)] if entry.get("description") else []
-        placed = _joined(entry["slug"], names.get(entry["source"], entry["source"]), size, entry["source_url"])
-        lines += _numbered(number, [_title(entry), placed, *prose])
-    return lines + notes(payload) + _answered(reports) + _more({"page": payload.get("page", 1)}, reports) + _credit(reports)
-
+# ---- reports -------------------------------------------------------------------------------------------------------------
 
 def _sequential_report(payload: Told) -> Lines:
     """Where a report stands and what is due; the finished report comes last, as the caller wrote it."""
@@ -431,8 +427,7 @@ def _sequential_report(payload: Told) -> Lines:
         lines.append(f"Progress: {_object(payload['progress'])}.")
     for key in ("plan", "sources", "graphics", "sections"):
         if payload.get(key):
-            lines.append(f"{key.capitalize()}:")
-            lines += [f"- {_object(entry)}" for entry in payload[key]]
+            lines += [f"{key.capitalize()}:", *(f"- {_object(entry)}" for entry in payload[key])]
     lines += notes(payload) + [f"Next step: {_said(payload['next_step'])}"]
     if payload.get("report"):
         lines += ["Report: finished; all that follows is the report as its author wrote it.", "", visible(payload["report"])]
@@ -447,16 +442,21 @@ _TOOLS: dict[str, Callable[[Told], Lines]] = {
 
 # ---- small readings shared by all -----------------------------------------------------------------------------------------
 
+def _line(label: str, text: str | None, end: str = "") -> Lines:
+    """A line for what is stated, ending as said; none for what is not."""
+    return [f"{label}: {_said(text).rstrip(end)}{end}"] if text else []
+
+
 def _said(text: Any) -> str:
     return inert(str(text))
 
 
-def _quoted(text: str, *, limit: int | None = None) -> str:
+def _quoted(text: str) -> str:
     """What somebody else wrote, between curly marks that it cannot close by itself."""
-    return "“" + inert(text, limit=limit).replace("“", '"').replace("”", '"') + "”"
+    return "“" + inert(text).replace("“", '"').replace("”", '"') + "”"
 
 
-def _page_lines(text: str) -> Lines:
+def _prose(text: str) -> Lines:
     """Prose line by line, each line behind "> ", so that its verses and columns stay and none of it stands at the margin."""
     return [f"> {inert(line)}".rstrip() for line in visible(text).strip("\n").split("\n")]
 
@@ -465,33 +465,13 @@ def _numbered(number: int, lines: Lines) -> Lines:
     return [f"{number}. {lines[0]}", *(INDENT + line for line in lines[1:])]
 
 
-def _list(label: str, item: Told, key: str, told: Callable[[Told], str], after: Lines | None = None) -> Lines:
-    """A list of the record under its label; nothing when it was not asked, and said when it is empty."""
-    if key not in item:
-        return []
-    entries = [f"- {told(entry)}" for entry in item[key]]
-    return [f"{label}:" if entries else f"{label}: none stated.", *entries, *(after or [])]
+def _listed(values: Sequence[Any] | None, most: int | None = None) -> str:
+    stated = [_said(value) for value in values or () if value]
+    return ", ".join(stated[:most]) + (f" and {len(stated) - most} more" if most is not None and len(stated) > most else "")
 
 
-def _facts(told: Told, rows: Sequence[tuple[str, tuple[str, ...]]]) -> Lines:
-    return [f"{label}: {', '.join(values).rstrip('.')}." for label, keys in rows if (values := _named(told, *keys))]
-
-
-def _named(told: Told, *keys: str) -> list[str]:
-    return [_said(told[key]) for key in keys if told.get(key)]
-
-
-def _named_list(label: str, names: Sequence[str] | None) -> Lines:
-    return [f"{label}: {_listed(names)}."] if names else []
-
-
-def _listed(values: Sequence[Any], most: int | None = None) -> str:
-    shown = ", ".join(_said(value) for value in values[:most])
-    return shown + (f" and {len(values) - most} more" if most is not None and len(values) > most else "")
-
-
-def _numbers(numbers: Told) -> str:
-    return "; ".join(f"{_said(kind).upper()} {_listed(values)}" for kind, values in numbers.items())
+def _numbers(numbers: Told | None) -> str:
+    return "; ".join(f"{_said(kind).upper()} {_listed(values)}" for kind, values in (numbers or {}).items())
 
 
 def _object(value: Any) -> str:
@@ -504,18 +484,14 @@ def _object(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else _said(value)
 
 
-def _window(window: Told | None) -> Lines:
-    """Which part of a text was shown, when it was not all of it, and how to go on."""
-    if not window or (not window["offset"] and window["next_offset"] is None):
-        return []
-    start, onward = window["offset"], window["next_offset"]
-    then = f"go on with text_offset {onward}" if onward is not None else "this is the end"
-    return [f"Page: characters {start:,} to {start + window['returned_chars']:,} of {window['total_chars']:,}; {then}."]
-
-
 def notes(payload: Told) -> Lines:
     """Remarks of this server's own; a caller's or an archive's words in them come after ours, so no opening needs a mark."""
     return [f"Note: {disarmed(one_line(note))}" for note in payload.get("notes", ())]
+
+
+def _names(payload: Told) -> dict[str, str]:
+    """The archives' names by key."""
+    return {report["source"]: report["name"] for report in payload.get("per_source", ())}
 
 
 def _with(before: str, value: Any) -> str | None:

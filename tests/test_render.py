@@ -251,7 +251,7 @@ def test_collections_show_the_slug_to_use():
         "1. Quays", "   loc:quays · the Library of Congress · 12 items · https://loc.example/quays", "   Old quays.",
         "2. (no title stated)", "   archive:fog · the Internet Archive · https://a.example/",
         "Answered: the Library of Congress, 2 rows.", "Answered: the Internet Archive, 0 rows.",
-        "More: the Library of Congress: ask again with page 2.",
+        "More: the Library of Congress: ask again with the next page.",
     ]
 
 
