@@ -14,18 +14,19 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
+from urllib.request import getproxies
 
+from .asking import ask_each
 from .calls import Call
-from .contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query, Reply
+from .contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query
 from .errors import SourceError
-from .registry import ENTRIES
-from .settings import PROJECT_URL, VERSION, Settings, read_settings
-from .tools import TOOLS
+from .registry import ARCHIVES, ENTRIES
+from .settings import PROJECT_URL, VERSION, Settings
+from .shell import budget_s
+from .tools import settings_in_force
+from .transport import Transport
 from .wheels import NEEDED, Machine, lacking
-
-if TYPE_CHECKING:
-    from .transport import Transport
 
 ANSWERED, FAILED, BAD_INPUT = 0, 1, 2
 NAME_COLUMNS = 38  # of the longest route's name
@@ -130,9 +131,7 @@ class Outcome:
 
 def probe(route: Route, transport: Transport, budget_s: float) -> Outcome:
     """Ask one route. Nothing is sent where the archive is absent from the call by the settings (Gallica's contents)."""
-    from .asking import ask_each
-
-    archive = next(kind for kind in _archives() if kind.key == route.archive)
+    archive = next(kind for kind in ARCHIVES if kind.key == route.archive)
     absence = archive.absence(route.call, transport.settings)
     if absence is not None:
         return Outcome(seconds=0.0, absent_because=absence)
@@ -141,7 +140,7 @@ def probe(route: Route, transport: Transport, budget_s: float) -> Outcome:
     begun = transport.clock.monotonic()
     result = ask_each({archive.key: lambda: route.ask(archive(asker))}, {archive.key: archive.name}, call)[archive.key]
     seconds = transport.clock.monotonic() - begun
-    statuses = _statuses(asker.replies)
+    statuses = tuple(reply.status for reply in asker.replies if not reply.cached)
     if isinstance(result, SourceError):
         further = (result.status,) if result.status not in (None, *statuses[-1:]) else ()  # the asker keeps no refused reply
         return Outcome(seconds=seconds, statuses=(*statuses, *further), error=result)
@@ -149,21 +148,11 @@ def probe(route: Route, transport: Transport, budget_s: float) -> Outcome:
     return Outcome(seconds=seconds, statuses=statuses, brought=brought, empty=empty)
 
 
-def _archives() -> tuple[type[Archive], ...]:
-    from .registry import ARCHIVES
-
-    return ARCHIVES
-
-
-def _statuses(replies: Sequence[Reply]) -> tuple[int, ...]:
-    return tuple(reply.status for reply in replies if not reply.cached)
-
-
 def _brought(result: Page | ItemPage | PageText | Passages) -> tuple[str, bool]:
     """What came, in a few words, and whether that was nothing."""
     if isinstance(result, Page):
-        total = f" of {result.total:,}" if result.total is not None else ""
-        return f"{len(result.records)} row{'' if len(result.records) == 1 else 's'}{total}", not result.records
+        count, total = len(result.records), f" of {result.total:,}" if result.total is not None else ""
+        return f"{count} row{'' if count == 1 else 's'}{total}", not count
     if isinstance(result, ItemPage):
         listed = f", {result.list_total} entries" if result.list_total is not None else ""
         return f"a record{listed}", result.item.title is None
@@ -174,16 +163,16 @@ def _brought(result: Page | ItemPage | PageText | Passages) -> tuple[str, bool]:
 
 # ---- the command -----------------------------------------------------------------------------------------------------
 
-def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, stderr: TextIO, version: str = "") -> int:
+def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, stderr: TextIO) -> int:
     """Tell what is in force, then ask. Exit status: 0 every route asked answered, 1 not, 2 bad input."""
     try:
-        given = _parser().parse_args(list(argv))
+        given = _arguments(argv)
     except SystemExit as end:  # argparse has printed its help or its objection
         return int(end.code or ANSWERED)
     warnings: list[str] = []
-    known = tuple(entry.key for entry in ENTRIES)
-    settings = read_settings(environ, warn=warnings.append, known_sources=known, known_tools=TOOLS)
-    _tell(stdout, f"mcp-books {version or VERSION}", _interpreter())
+    settings = settings_in_force(environ, warnings.append)
+    _tell(stdout, f"mcp-books {VERSION}", f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}, "
+          f"{sys.executable or 'path unknown'}")
     if given.wheels is not None:
         return _check_wheels(given.wheels, stdout, stderr)
     libraries, whole = _libraries()
@@ -191,27 +180,29 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, std
     if not whole:
         _tell(stdout, "No archive was asked: install what is missing first.")
         return FAILED
-    return _ask(_chosen(given.archives, settings, every=given.all), settings, version or VERSION, stdout)
+    _tell(stdout, "Archives (the seconds include the pause each archive is owed; nothing is asked twice)")
+    transport = Transport(replace(settings, max_retries=0), ARCHIVES, identity=f"mcp-books/{VERSION}")
+    try:
+        answered = [tell_route(route, transport, budget_s(settings), stdout) for route in _chosen(given.archives, settings, every=given.all)]
+        return ANSWERED if all(answered) else FAILED
+    finally:
+        transport.close()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     keys = [entry.key for entry in ENTRIES]
     parser = argparse.ArgumentParser(
         prog="mcp-books check", allow_abbrev=False, description="Tell what is in force here, then ask each archive one question. "
         "Gallica is asked only when it is named here or in BOOKS_SOURCES.")
-    parser.add_argument("archives", nargs="*", metavar="ARCHIVE", type=_one_of(keys), help="ask these alone: " + ", ".join(keys))
+    parser.add_argument("archives", nargs="*", metavar="ARCHIVE", help="ask these alone: " + ", ".join(keys))
     parser.add_argument("--all", action="store_true", help="ask every route of an archive; takes some minutes")
     parser.add_argument("--wheels", type=Path, metavar="FOLDER",
                         help="tell which wheels the folder lacks for this interpreter, and ask nobody")
-    return parser
-
-
-def _one_of(names: Sequence[str]) -> Callable[[str], str]:
-    def archive(text: str) -> str:  # its name stands in argparse's objection
-        if text not in names:
-            raise ValueError(text)
-        return text
-    return archive
+    given = parser.parse_args(list(argv))
+    for name in given.archives:
+        if name not in keys:  # argparse's own `choices` refuse that none is named
+            parser.error(f"argument ARCHIVE: invalid archive value: {name!r}")
+    return given
 
 
 def _chosen(named: Sequence[str], settings: Settings, *, every: bool) -> list[Route]:
@@ -219,20 +210,6 @@ def _chosen(named: Sequence[str], settings: Settings, *, every: bool) -> list[Ro
     routes = [route for route in ROUTES if route.archive in keys]
     first = {route.archive: route for route in reversed(routes)}
     return routes if every else [route for route in routes if route is first[route.archive]]
-
-
-def _ask(routes: Sequence[Route], settings: Settings, version: str, out: TextIO) -> int:
-    from .shell import budget_s
-    from .transport import Transport
-
-    budget = budget_s(settings)
-    transport = Transport(replace(settings, max_retries=0), _archives(), identity=f"mcp-books/{version}")
-    _tell(out, "Archives (the seconds include the pause each archive is owed; nothing is asked twice)")
-    try:
-        answered = [tell_route(route, transport, budget, out) for route in routes]
-        return ANSWERED if all(answered) else FAILED
-    finally:
-        transport.close()
 
 
 def tell_route(route: Route, transport: Transport, budget_s: float, out: TextIO) -> bool:
@@ -259,11 +236,6 @@ def _tell(out: TextIO, *lines: str) -> None:
 
 
 # ---- what is here ----------------------------------------------------------------------------------------------------
-
-def _interpreter() -> str:
-    running = f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
-    return f"{running}, {sys.executable or 'path unknown'}"
-
 
 def _libraries() -> tuple[str, bool]:
     """The three dependencies with their versions, and whether all are there."""
@@ -300,10 +272,8 @@ def _shown(name: str, value: Any) -> str:
 
 def _surroundings(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     """Contact, proxy, certificates, state folder, and what stands between this program and the archives."""
-    agent = settings.user_agent or ""
-    reachable = re.search(r"\S@\S|https?://\S", agent)
-    if reachable:
-        yield f"Contact: {agent}"
+    if settings.user_agent and re.search(r"\S@\S|https?://\S", settings.user_agent):
+        yield f"Contact: {settings.user_agent}"
     else:
         yield ("Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
                f"until then archives see {PROJECT_URL} alone.")
@@ -315,21 +285,16 @@ def _surroundings(settings: Settings, environ: Mapping[str, str]) -> Iterator[st
 
 def _ways_out(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     """Proxies as `requests` finds them, the lower-case name first, then the system's own; certificates in its order."""
-    from urllib.request import getproxies
-
     if settings.gateway is not None:
         yield f"Gateway: {_masked(settings.gateway)}; every request goes there, and no proxy is used."
-    proxies = {kind: address for kind, address in getproxies().items() if kind in ("https", "http", "all")}
-    yield "Proxy: " + ("; ".join(f"{kind} {_masked(address)}" for kind, address in sorted(proxies.items())) or "none")
+    proxies = [f"{kind} {_masked(address)}" for kind, address in sorted(getproxies().items()) if kind in ("https", "http", "all")]
+    yield "Proxy: " + ("; ".join(proxies) or "none")
     around = environ.get("no_proxy") or environ.get("NO_PROXY")
     if around:
         yield f"No proxy for: {around}"
     named = next((name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if environ.get(name)), None)
-    if named is None:
-        yield "Certificates: the list that comes with certifi"
-    else:
-        there = "" if Path(environ[named]).exists() else ", WHICH IS NOT THERE"
-        yield f"Certificates: {named}={environ[named]}{there}"
+    there = "" if named is None or Path(environ[named]).exists() else ", WHICH IS NOT THERE"
+    yield "Certificates: " + (f"{named}={environ[named]}{there}" if named else "the list that comes with certifi")
 
 
 def _masked(address: str) -> str:
@@ -355,7 +320,6 @@ def _check_wheels(folder: Path, out: TextIO, err: TextIO) -> int:
     except OSError as exc:
         print(f"mcp-books check: the wheel folder cannot be read: {exc.strerror or type(exc).__name__}", file=err)
         return BAD_INPUT
-    what = f"{machine.abi or 'pure Python'} on {machine.platform}"
-    _tell(out, f"Wheels for {what}: " + ("the folder lacks these" if missing else "the folder holds all that is needed"),
+    _tell(out, f"Wheels for {machine}: " + ("the folder lacks these" if missing else "the folder holds all that is needed"),
           *(f"  {line}" for line in missing))
     return FAILED if missing else ANSWERED

@@ -12,12 +12,15 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 Version = tuple[int, ...]
 
 _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-\d[^-]*)?-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")
-_MANYLINUX = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}  # the older names of a glibc
+_OLD_GLIBC = {"manylinux1": 5, "manylinux2010": 12, "manylinux2014": 17}  # the older names of a glibc 2.x
+_MUSL_MINORS = range(10)  # of musl 1.x, whose version nobody tells; wheels name 1.1 and 1.2
+_LAST_MAC_OS_10 = 16  # how macOS 11 names itself to old programs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,30 +29,32 @@ class Needed:
     this program; `python_below` the first interpreter that does without it."""
 
     name: str
-    at_least: Version
-    below: Version | None = None
+    at_least: str
+    below: str | None = None
     wanted_by: str | None = None
     python_below: Version | None = None
 
     def bounds(self) -> str:
-        most = f", <{_dotted(self.below)}" if self.below else ""
-        return f"{self.name} >={_dotted(self.at_least)}{most}"
+        return f"{self.name} >={self.at_least}" + (f", <{self.below}" if self.below else "")
+
+    def accepts(self, version: str) -> bool:
+        return _version(self.at_least) <= _version(version) and (self.below is None or _version(version) < _version(self.below))
 
 
 # A test holds this table to pyproject.toml and to what the installed packages themselves require.
 NEEDED = (
-    Needed(name="requests", at_least=(2, 31), below=(3,)),
-    Needed(name="lxml", at_least=(5, 2), below=(7,)),
-    Needed(name="jsonschema", at_least=(4, 20), below=(5,)),
-    Needed(name="charset-normalizer", at_least=(2,), below=(4,), wanted_by="requests"),
-    Needed(name="idna", at_least=(2, 5), below=(4,), wanted_by="requests"),
-    Needed(name="urllib3", at_least=(1, 26), below=(3,), wanted_by="requests"),
-    Needed(name="certifi", at_least=(2023, 5, 7), wanted_by="requests"),
-    Needed(name="attrs", at_least=(22, 2), wanted_by="jsonschema"),
-    Needed(name="jsonschema-specifications", at_least=(2023, 3, 6), wanted_by="jsonschema"),
-    Needed(name="referencing", at_least=(0, 31), wanted_by="jsonschema"),
-    Needed(name="rpds-py", at_least=(0, 25), wanted_by="jsonschema"),
-    Needed(name="typing-extensions", at_least=(4, 4), wanted_by="referencing", python_below=(3, 13)),
+    Needed(name="requests", at_least="2.31", below="3"),
+    Needed(name="lxml", at_least="5.2", below="7"),
+    Needed(name="jsonschema", at_least="4.20", below="5"),
+    Needed(name="charset-normalizer", at_least="2", below="4", wanted_by="requests"),
+    Needed(name="idna", at_least="2.5", below="4", wanted_by="requests"),
+    Needed(name="urllib3", at_least="1.26", below="3", wanted_by="requests"),
+    Needed(name="certifi", at_least="2023.5.7", wanted_by="requests"),
+    Needed(name="attrs", at_least="22.2", wanted_by="jsonschema"),
+    Needed(name="jsonschema-specifications", at_least="2023.3.6", wanted_by="jsonschema"),
+    Needed(name="referencing", at_least="0.31", wanted_by="jsonschema"),
+    Needed(name="rpds-py", at_least="0.25", wanted_by="jsonschema"),
+    Needed(name="typing-extensions", at_least="4.4", wanted_by="referencing", python_below=(3, 13)),
 )
 
 
@@ -76,41 +81,38 @@ class Machine:
         return cls(python=(3, minor), abi=f"cp3{minor}{free_threaded}" if sys.implementation.name == "cpython" else "",
                    platform=system, glibc=_version(version) if library == "glibc" else None)
 
+    def __str__(self) -> str:
+        return f"{self.abi or 'pure Python'} on {self.platform}"
+
     def takes(self, wheel: re.Match[str]) -> bool:
         """Whether one of the tags in a wheel's name is one of this machine's; a name may join several with points."""
         pythons, abis, platforms = (wheel[part].split(".") for part in ("python", "abi", "platform"))
-        return any(self._runs(python, abi) for python in pythons for abi in abis) and any(map(self._stands_on, platforms))
+        return not self._interpreters().isdisjoint(product(pythons, abis)) and not self._platforms().isdisjoint(platforms)
 
-    def _runs(self, python: str, abi: str) -> bool:
-        tag = re.fullmatch(r"(py|cp)3(\d*)", python)
-        if tag is None:
-            return False
-        ours, theirs = self.python[1], int(tag[2] or 0)
-        if abi == "none":
-            return theirs <= ours if tag[1] == "py" else bool(self.abi) and theirs == ours
-        if abi == "abi3":  # the stable interface; free-threaded builds do not have it
-            return self.abi == f"cp3{ours}" and theirs <= ours
-        return abi == self.abi and theirs == ours
+    def _interpreters(self) -> set[tuple[str, str]]:
+        """The pairs of interpreter and ABI that run here."""
+        minor = self.python[1]
+        taken = {("py3", "none"), *((f"py3{older}", "none") for older in range(minor + 1))}
+        if self.abi:
+            taken |= {(f"cp3{minor}", "none"), (f"cp3{minor}", self.abi)}
+        if self.abi == f"cp3{minor}":  # the stable interface; free-threaded builds do not have it
+            taken |= {(f"cp3{older}", "abi3") for older in range(2, minor + 1)}
+        return taken
 
-    def _stands_on(self, tag: str) -> bool:
-        if tag in ("any", self.platform):
-            return True
-        family, _, rest = tag.partition("_")
-        if family in _MANYLINUX:
-            return self._has_glibc(_MANYLINUX[family], rest)
-        numbered = re.fullmatch(r"(\d+)_(\d+)_(.+)", rest)
-        if numbered is None:
-            return False
-        version, machine = (int(numbered[1]), int(numbered[2])), numbered[3]
-        if family == "manylinux":
-            return self._has_glibc(version, machine)
-        if family == "musllinux":
-            return self.glibc is None and self.platform == f"linux_{machine}"
-        mac = re.fullmatch(r"macosx_(\d+)_(\d+)_(.+)", self.platform)
-        return bool(mac and family == "macosx" and machine in (mac[3], "universal2") and version <= (int(mac[1]), int(mac[2])))
-
-    def _has_glibc(self, version: Version, machine: str) -> bool:
-        return self.glibc is not None and version <= self.glibc and self.platform == f"linux_{machine}"
+    def _platforms(self) -> set[str]:
+        taken, (system, _, machine) = {"any", self.platform}, self.platform.partition("_")
+        if system == "linux" and self.glibc is None:
+            taken |= {f"musllinux_1_{minor}_{machine}" for minor in _MUSL_MINORS}
+        elif system == "linux" and self.glibc is not None:
+            minors = [*range(self.glibc[1] + 1)]
+            taken |= {f"manylinux_2_{minor}_{machine}" for minor in minors}
+            taken |= {f"{name}_{machine}" for name, minor in _OLD_GLIBC.items() if minor in minors}
+        elif system == "macosx":
+            major, minor, kind = machine.split("_", 2)
+            versions = [f"10_{older}" for older in range((_LAST_MAC_OS_10 if int(major) > 10 else int(minor)) + 1)]
+            versions += [f"{older}_0" for older in range(11, int(major) + 1)]
+            taken |= {f"macosx_{version}_{built}" for version in versions for built in (kind, "universal2")}
+        return taken
 
 
 def lacking(folder: Path, machine: Machine) -> Iterator[str]:
@@ -120,33 +122,18 @@ def lacking(folder: Path, machine: Machine) -> Iterator[str]:
         if needed.python_below and machine.python >= needed.python_below:
             continue
         named = [wheel for wheel in wheels if re.sub(r"[-_.]+", "-", wheel["name"]).lower() == needed.name]
-        fitting = [wheel for wheel in named if machine.takes(wheel)]
-        if not any(_within(needed, _version(wheel["version"])) for wheel in fitting):
-            yield f"{needed.bounds()}{_wanted(needed)}: {_why(named, fitting, machine)}"
-
-
-def _why(named: list[re.Match[str]], fitting: list[re.Match[str]], machine: Machine) -> str:
-    if fitting:
-        return "only other versions: " + ", ".join(wheel["version"] for wheel in fitting)
-    if named:
-        ours = f"{machine.abi or 'pure Python'} on {machine.platform}"
-        return f"none for this interpreter ({ours}); there is " + ", ".join(wheel[0] for wheel in named)
-    return "no wheel"
-
-
-def _wanted(needed: Needed) -> str:
-    return f" (for {needed.wanted_by})" if needed.wanted_by else ""
-
-
-def _within(needed: Needed, version: Version) -> bool:
-    return needed.at_least <= version and (needed.below is None or version < needed.below)
+        versions = [wheel["version"] for wheel in named if machine.takes(wheel)]
+        if any(map(needed.accepts, versions)):
+            continue
+        if versions:
+            why = "only other versions: " + ", ".join(versions)
+        else:
+            why = f"none for this interpreter ({machine}); there is " + ", ".join(wheel[0] for wheel in named) if named else "no wheel"
+        wanted = f" (for {needed.wanted_by})" if needed.wanted_by else ""
+        yield f"{needed.bounds()}{wanted}: {why}"
 
 
 def _version(text: str) -> Version:
     """The numbers that a version begins with; what follows ("rc1", "post1") decides nothing here."""
     found = re.match(r"\d+(?:\.\d+)*", text)
     return tuple(int(part) for part in found[0].split(".")) if found else ()
-
-
-def _dotted(version: Version) -> str:
-    return ".".join(map(str, version))
