@@ -37,10 +37,11 @@ class Question:
 
     def command(self) -> str:
         """The same question at a terminal."""
-        plain = [str(value) for name, value in self.arguments.items() if name in ("query", "identifier")]
-        flags = [part for name, value in self.arguments.items() if name not in ("query", "identifier")
-                 for part in ("--" + name.replace("_", "-"), ",".join(value) if isinstance(value, list) else str(value))]
-        return shlex.join(["mcp-books", self.tool.replace("_", "-"), *plain, *flags])
+        words = ["mcp-books", self.tool.replace("_", "-")]
+        for name, value in self.arguments.items():  # the one without a flag comes first in every question
+            words += [] if name in ("query", "identifier") else ["--" + name.replace("_", "-")]
+            words.append(",".join(value) if isinstance(value, list) else str(value))
+        return shlex.join(words)
 
 
 QUESTIONS = (
@@ -68,7 +69,7 @@ QUESTIONS = (
 )
 
 
-def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, stderr: TextIO, version: str = "") -> int:
+def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, stderr: TextIO) -> int:
     """Ask what the demonstration shows, and print question and answer. Exit status: 0, or 1 when the shelf is incomplete."""
     parser = argparse.ArgumentParser(
         prog="mcp-books demo", allow_abbrev=False,
@@ -95,7 +96,8 @@ def _show(screen: Screen, stdout: TextIO, stderr: TextIO) -> int:
             if question.shows:
                 text = render(question.tool, client.ask(question.tool, question.arguments).to_dict())
                 print(f"\n{_wrapped(question.shows, screen)}\n$ {question.command()}\n", file=stdout)
-                print(readable(text, screen, mark=_looked_for(question)), file=stdout, flush=True)
+                looked_for = [question.arguments["query"]] if question.tool == "search_inside" else []
+                print(readable(text, screen, mark=looked_for), file=stdout, flush=True)
     except SourceError as error:
         print(render_error(error), file=stderr)
         return FAILED
@@ -106,10 +108,6 @@ def _show(screen: Screen, stdout: TextIO, stderr: TextIO) -> int:
         if not question.shows:
             print(f"$ {question.command()}", file=stdout)
     return ANSWERED
-
-
-def _looked_for(question: Question) -> tuple[str, ...]:
-    return (str(question.arguments.get("query", "")),) if question.tool == "search_inside" else ()
 
 
 def _wrapped(text: str, screen: Screen) -> str:

@@ -5,7 +5,7 @@ A prompt is lines of instruction with the caller's values set in. A line that na
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .errors import InvalidInput
@@ -103,21 +103,13 @@ def compose(prompt: Prompt, given: Mapping[str, str]) -> str:
     return "\n".join(_PLACE.sub(lambda place: values[place[1]], line) for line in lines)
 
 
-def completions(argument: str, typed: str, archives: Iterable[Entry]) -> tuple[str, ...]:
+def completions(argument: str, typed: str, archives: Sequence[Entry]) -> tuple[str, ...]:
     """The values known for an argument that begin with what was typed, or whose name does; none where there is no list."""
+    choices: dict[str, Iterable[tuple[str, str]]] = {  # pairs of a value and the name people know it by
+        "sources": ((archive.key, archive.name.removeprefix("the ")) for archive in archives),
+        "identifier": ((f"{archive.key}:", archive.name.removeprefix("the ")) for archive in archives if "get_item" in archive.answers),
+        "media_type": ((kind, kind) for kind in dict.fromkeys(kind for archive in archives for kind in archive.media_types)),
+        "language": LANGUAGES}
     begun = typed.casefold().strip()
-    return tuple(value for value, name in _choices(argument, archives)
+    return tuple(value for value, name in choices.get(argument, ())
                  if value.casefold().startswith(begun) or name.casefold().startswith(begun))
-
-
-def _choices(argument: str, archives: Iterable[Entry]) -> Iterable[tuple[str, str]]:
-    """Pairs of a value and the name people know it by."""
-    if argument == "sources":
-        return ((archive.key, archive.name.removeprefix("the ")) for archive in archives)
-    if argument == "media_type":
-        return ((kind, kind) for kind in dict.fromkeys(kind for archive in archives for kind in archive.media_types))
-    if argument == "language":
-        return LANGUAGES
-    if argument == "identifier":
-        return ((f"{archive.key}:", archive.name.removeprefix("the ")) for archive in archives if "get_item" in archive.answers)
-    return ()

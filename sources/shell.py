@@ -15,33 +15,26 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .answers import Answer
 from .calls import Call
 from .errors import InvalidInput, SourceError
 from .inert import inert
-from .registry import ENTRIES
 from .render import not_answered, notes, render, render_error
 from .screen import Screen, decades, readable
-from .settings import VERSION, Settings, read_settings
+from .settings import VERSION, Settings
 from .tables import LISTS, table
-from .tools import TOOLS, tool_schemas
+from .tools import settings_in_force, tool_schemas
+
+if TYPE_CHECKING:
+    from .client import BooksClient
 
 PROGRAM = "mcp-books"
 OWN_COMMANDS = {"demo": "both searches, a record and a page from a sample shelf, without network",
                 "check": "settings, proxies and contact, and which archives answer from here"}
 ANSWERED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 HELP_COLUMNS = 80  # where nobody says how wide the screen is
-_LEVELS = {"silent": logging.CRITICAL + 1, "error": logging.ERROR, "info": logging.INFO, "debug": logging.DEBUG}
-
-
-class Client(Protocol):
-    """What a command needs of BooksClient."""
-
-    def ask(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Answer: ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +47,7 @@ class Command:
 
 
 def main(argv: Sequence[str], *, environ: Mapping[str, str] = os.environ, stdout: TextIO | None = None,
-         stderr: TextIO | None = None, make_client: Callable[[Settings], Client] | None = None) -> int:
+         stderr: TextIO | None = None, make_client: Callable[[Settings], BooksClient] | None = None) -> int:
     """Run one command and return its exit status. `make_client` gets the settings; left out, it makes a BooksClient."""
     out, err = stdout or sys.stdout, stderr or sys.stderr
     _as_utf8(out)
@@ -70,14 +63,14 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str] = os.environ, stdout
 
 
 def _run(argv: Sequence[str], environ: Mapping[str, str], out: TextIO, err: TextIO,
-         make_client: Callable[[Settings], Client]) -> int:
+         make_client: Callable[[Settings], BooksClient]) -> int:
     if argv and argv[0] in OWN_COMMANDS:
         module = importlib.import_module(f".{argv[0]}", __package__)  # neither is needed by the other commands
         status: int = module.main(list(argv[1:]), environ=environ, stdout=out, stderr=err)
         return status
-    settings = read_settings(environ, warn=lambda line: print(f"{PROGRAM}: {line}", file=err),
-                             known_sources=tuple(entry.key for entry in ENTRIES), known_tools=TOOLS)
-    logging.basicConfig(stream=err, level=_LEVELS[settings.log_level], format=f"{PROGRAM}: %(message)s")
+    settings = settings_in_force(environ, lambda line: print(f"{PROGRAM}: {line}", file=err))
+    level = getattr(logging, settings.log_level.upper(), logging.CRITICAL + 1)  # "silent" is none of logging's own
+    logging.basicConfig(stream=err, level=level, format=f"{PROGRAM}: %(message)s")
     screen = Screen.of(out, environ)
     try:
         command = read_command(argv, tool_schemas(settings), columns=screen.columns or HELP_COLUMNS)
@@ -93,7 +86,7 @@ def _run(argv: Sequence[str], environ: Mapping[str, str], out: TextIO, err: Text
         client.close()
 
 
-def _answer(command: Command, client: Client, settings: Settings, screen: Screen, out: TextIO, err: TextIO) -> int:
+def _answer(command: Command, client: BooksClient, settings: Settings, screen: Screen, out: TextIO, err: TextIO) -> int:
     """Ask, step by step, and write the last answer in the form wanted."""
     try:
         for arguments in command.steps:
@@ -106,7 +99,7 @@ def _answer(command: Command, client: Client, settings: Settings, screen: Screen
     return ANSWERED
 
 
-def _ask(client: Client, tool: str, arguments: Mapping[str, Any], call: Call) -> Answer:
+def _ask(client: BooksClient, tool: str, arguments: Mapping[str, Any], call: Call) -> Answer:
     """One question; when it is interrupted, the work for it stops too."""
     try:
         return client.ask(tool, arguments, call)
@@ -147,8 +140,8 @@ def _wordings(command: Command, payload: Mapping[str, Any]) -> Iterator[str]:
         yield from (entry["query"] for report in payload["per_source"] for entry in report.get("queries", ()) if entry["ran"])
 
 
-def _books_client(settings: Settings) -> Client:
-    from .client import BooksClient  # brings the libraries that talk to the archives; help does without them
+def _books_client(settings: Settings) -> BooksClient:
+    from .client import BooksClient  # brings every adapter; help does without them
 
     return BooksClient(settings=settings)
 
@@ -216,13 +209,11 @@ def _add_command(commands: Any, tool: str, schema: Mapping[str, Any], layout: Ca
 
 def _explained(rule: Mapping[str, Any]) -> str:
     """A flag's help: the schema's own words, its bounds, its names, its default."""
-    bounds = [f"{rule['minimum']} to {rule['maximum']}"] if "minimum" in rule and "maximum" in rule else []
-    names = rule.get("enum") or rule.get("items", {}).get("enum") or ()
-    told = [rule.get("description", "").rstrip("."), *bounds, ", ".join(names)]
-    if "default" in rule:
-        default = rule["default"]
-        told.append("default " + (", ".join(default) if isinstance(default, list) else str(default).lower()))
-    return "; ".join(part for part in told if part).replace("%", "%%")
+    bounds = f"{rule['minimum']} to {rule['maximum']}" if "minimum" in rule and "maximum" in rule else ""
+    names = ", ".join(rule.get("enum") or rule.get("items", {}).get("enum") or ())
+    default = rule.get("default")
+    usual = "" if default is None else "default " + (", ".join(default) if isinstance(default, list) else str(default).lower())
+    return "; ".join(filter(None, (rule.get("description", "").rstrip("."), bounds, names, usual))).replace("%", "%%")
 
 
 def _placeholder(rule: Mapping[str, Any]) -> str:
@@ -244,8 +235,8 @@ def _steps(path: str) -> tuple[dict[str, Any], ...]:
         told = [line for line in lines if line.strip()]
     try:
         steps = tuple(json.loads(line) for line in told)
-    except (ValueError, RecursionError) as exc:
-        raise InvalidInput("A line of the steps is not JSON.", hint="Write one JSON object of arguments a line.") from exc
+    except (ValueError, RecursionError):
+        steps = ()
     if not steps or not all(isinstance(step, dict) for step in steps):
         raise InvalidInput("The steps are not JSON objects, one a line.", hint="Write one JSON object of arguments a line.")
     return steps
