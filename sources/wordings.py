@@ -10,17 +10,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-AS_ASKED = "as asked"
-UNQUOTED = "without quotation marks"
-CAPITALISED = "capitalised words"
-THREE_CAPITALISED = "capitalised words, up to three"
-TWO_CAPITALISED = "capitalised words, up to two"
-THREE_LONGEST = "three longest words"
-TWO_LONGEST = "two longest words"
-UNMARKED = "without diacritics"
-RUN_TOGETHER = "run together"
-RUN_TOGETHER_UNMARKED = "run together, without diacritics"
-
 # Double quotation marks of many languages. The typewriter's own mark stays between two letters, where it belongs to the word
 # (Hebrew abbreviations are written so); single marks are left alone, since an apostrophe looks the same.
 _QUOTES = re.compile(r'[“”„‟«»‹›＂〝〞〟「」『』]|(?<![^\W_])"|"(?![^\W_])')
@@ -52,7 +41,7 @@ def wordings(query: str) -> tuple[Wording, ...]:
 
     The caller decides how many go out. A text that equals an earlier one letter for letter is left out.
     """
-    found = {query: AS_ASKED}
+    found = {query: "as asked"}
     for text, derivation in _derived(query):
         if text:
             found.setdefault(text, derivation)
@@ -92,16 +81,16 @@ def _derived(query: str) -> Iterator[tuple[str, str]]:
     """Every further wording with its derivation, in the order of DESIGN 6, repeats included."""
     unquoted = " ".join(_QUOTES.sub(" ", query).split())
     if unquoted != " ".join(query.split()):
-        yield unquoted, UNQUOTED
+        yield unquoted, "without quotation marks"
 
     words = tuple(_split(unquoted))
     yield from tuple(_capitalised(words)) or _longest([word.text for word in words])
 
-    yield without_diacritics(query), UNMARKED
+    yield without_diacritics(query), "without diacritics"
     if len(words) == 2:
         together = "".join(word.text for word in words)
-        yield together, RUN_TOGETHER
-        yield without_diacritics(together), RUN_TOGETHER_UNMARKED
+        yield together, "run together"
+        yield without_diacritics(together), "run together, without diacritics"
 
 
 def _split(text: str) -> Iterator[_Word]:
@@ -123,9 +112,9 @@ def _capitalised(words: tuple[_Word, ...]) -> Iterator[tuple[str, str]]:
     runs = _runs(words)
     three, two = _fitting(runs, 3), _fitting(runs, 2)
     if three:
-        yield " ".join(three), CAPITALISED if three == two else THREE_CAPITALISED
+        yield " ".join(three), "capitalised words" if three == two else "capitalised words, up to three"
     if two:
-        yield " ".join(two), TWO_CAPITALISED
+        yield " ".join(two), "capitalised words, up to two"
 
 
 def _capitals_mark_nothing(words: tuple[_Word, ...]) -> bool:
@@ -141,8 +130,8 @@ def _runs(words: tuple[_Word, ...]) -> list[list[str]]:
     """Capitalised words that follow one another, as one name each; a run of single letters ("I") is no name."""
     runs: list[list[str]] = [[]]
     for at, word in enumerate(words):
-        follower = words[at + 1] if at + 1 < len(words) and not word.ends_run else None
-        counts = word.capital and (not word.leads or (follower is not None and follower.capital))
+        followed = not word.ends_run and any(follower.capital for follower in words[at + 1:at + 2])
+        counts = word.capital and (followed or not word.leads)
         if counts:
             runs[-1].append(word.text)
         if not counts or word.ends_run:
@@ -165,7 +154,7 @@ def _longest(words: list[str]) -> Iterator[tuple[str, str]]:
     for word in words:
         first_seen.setdefault(word.casefold(), word)
     distinct = list(first_seen.values())
-    for most, derivation in ((3, THREE_LONGEST), (2, TWO_LONGEST)):
+    for most, derivation in ((3, "three longest words"), (2, "two longest words")):
         if len(distinct) > most:
             longest = sorted(range(len(distinct)), key=lambda at: -_letters(distinct[at]))[:most]
             yield " ".join(distinct[at] for at in sorted(longest)), derivation
@@ -178,15 +167,13 @@ def _letters(word: str) -> int:
 
 def _has_capital(word: str) -> bool:
     """Whether a word begins with a capital, also behind an elided article ("l'Odyssée", "dell'Arte")."""
-    head, apostrophe, tail = re.match(r"([^'’ʼ]*)(['’ʼ]?)(.?)", word).groups()  # type: ignore[union-attr]  # matches any text
-    return word[:1].isupper() or word[:1].istitle() or (bool(apostrophe) and head.islower() and tail.isupper())
+    elided = re.match("([^'’ʼ]+)['’ʼ](.)", word)
+    return word[:1].isupper() or word[:1].istitle() or (elided is not None and elided[1].islower() and elided[2].isupper())
 
 
 def _bare_latin(base: str) -> str:
     named = _MARKED_LATIN.match(unicodedata.name(base, ""))
-    if named is None:
-        return base
-    return named.group(1) if base.isupper() else named.group(1).lower()
+    return base if named is None else named[1] if base.isupper() else named[1].lower()
 
 
 def _is_word_part(char: str) -> bool:
