@@ -232,7 +232,7 @@ def test_one_slow_and_one_walled_archive_delay_nothing_but_themselves(shelved: S
     assert [note for note in payload["notes"] if "no rows" in note] == []
     asked_after_s = [at - began for name in ("archive catalogue", "loc catalogue", "gallica search") for at in shelved.starts(QUESTIONS[name].at)]
     assert len(asked_after_s) == 3
-    assert max(asked_after_s) < 1.0
+    assert max(asked_after_s) < 2.0  # the other call's request may go first to the Internet Archive, a second before this one's
     assert quick_s < 3.0 <= took_s < 5.0
 
 
