@@ -24,7 +24,7 @@ def read_lines(host: BinaryIO, limit_bytes: int) -> Iterator[bytes | None]:
     with contextlib.suppress(OSError):  # the other end is gone
         while piece := host.readline(limit_bytes + 1):
             if not piece.endswith(b"\n") and len(piece) > limit_bytes:
-                too_long = True
+                too_long, piece = True, b""  # let go before the next is read
                 continue
             yield None if too_long else piece
             too_long = False
