@@ -1,8 +1,8 @@
 """mcp-books: one question to several great libraries at once, over the Model Context Protocol on stdin and stdout.
 
 The only file that knows the protocol; it knows no archive. It reads from top to bottom: what a message may be, what the
-sources are asked, the server (a message in, a message out, no input or output of its own), then the connection that moves
-bytes and runs calls, and the command.
+sources are asked, the server (a message in, a message out, no input or output of its own), then the connection that runs
+calls, and the process.
 
 Two eras of the protocol are answered by one process, each request by its own content: the handshake revisions, where
 `initialize` settles one revision for the connection, and the stateless one, where every request names it in `_meta`.
@@ -116,12 +116,10 @@ def success(request: Request, result: Mapping[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 
 
-def failure(error: ProtocolError, **id_member: str | int | None) -> dict[str, Any]:
-    """An error reply; `id=` is given by whoever could read one, or must send null."""
-    body: dict[str, Any] = {"code": error.code, "message": error.message}
-    if error.data is not None:
-        body["data"] = error.data
-    return {"jsonrpc": "2.0", **id_member, "error": body}
+def failure(error: ProtocolError, id_member: Mapping[str, str | int | None]) -> dict[str, Any]:
+    """An error reply; `id_member` is empty where the message named no id that could be read and the revision wants no null."""
+    data = {} if error.data is None else {"data": error.data}
+    return {"jsonrpc": "2.0", **id_member, "error": {"code": error.code, "message": error.message, **data}}
 
 
 # ---- what the sources are asked ------------------------------------------------------------------------------------
@@ -215,7 +213,7 @@ class Server:
             if known is None or revision not in known.revisions:
                 raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method[:SHOWN_CHARS]!r}.")
         except ProtocolError as error:
-            return failure(error, **id_member)
+            return failure(error, id_member)
         return Request(id=message["id"], method=method, params=params, revision=revision)
 
     def id_member(self, message: Any) -> dict[str, str | int | None]:
@@ -248,13 +246,14 @@ class Server:
         try:
             return success(request, METHODS[request.method].handler(self, request, call))
         except ProtocolError as error:
-            return failure(error, id=request.id)
+            return failure(error, {"id": request.id})
         except Exception as exc:
             from sources.errors import Cancelled
             if isinstance(exc, Cancelled):
                 return None
             log_traceback(self.books.settings)
-            return failure(ProtocolError(INTERNAL_ERROR, "Internal error: a fault in this server, not in the request."), id=request.id)
+            fault = ProtocolError(INTERNAL_ERROR, "Internal error: a fault in this server, not in the request.")
+            return failure(fault, {"id": request.id})
 
     def busy(self, request: Request) -> dict[str, Any]:
         """The reply to a call too many: a result marked as an error, so that a model waits and asks again."""
@@ -263,7 +262,7 @@ class Server:
                                               hint="Wait for one of them to end, then ask again.", retry_after_s=BUSY_RETRY_S))
         if request.method == "tools/call":
             return success(request, {"content": [_text(text)], "isError": True})
-        return failure(ProtocolError(ARCHIVE_DID_NOT_ANSWER, text), id=request.id)
+        return failure(ProtocolError(ARCHIVE_DID_NOT_ANSWER, text), {"id": request.id})
 
     # -- opening
 
@@ -491,7 +490,7 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-# ---- the connection: bytes, threads, one line a message -------------------------------------------------------------
+# ---- the connection: one line a message, one thread a call -----------------------------------------------------------
 
 CALLS_AT_ONCE = 32  # each holds a thread; what an archive is asked at once is bounded far below this by its own lane
 BUSY_RETRY_S = 10.0  # about what a call takes when it has to wait for an archive's spacing
@@ -533,7 +532,7 @@ class Connection:
                 return
             message = decode(line)
         except ProtocolError as error:
-            self._send(failure(error, **self.server.id_member(None)))
+            self._send(failure(error, self.server.id_member(None)))
             return
         if isinstance(message, list) and self.server.agreed == BATCHES_ONLY_IN:
             self._receive_batch(message)
@@ -542,7 +541,7 @@ class Connection:
 
     def _receive_batch(self, messages: list[Any]) -> None:
         if not messages:
-            self._send(failure(ProtocolError(INVALID_REQUEST, "Invalid request: an empty batch."), **self.server.id_member(None)))
+            self._send(failure(ProtocolError(INVALID_REQUEST, "Invalid request: an empty batch."), self.server.id_member(None)))
             return
         batch = Batch(len(messages), self._send)
         for message in messages:
@@ -643,7 +642,8 @@ class Connection:
             line = encode(message)
         except (ValueError, TypeError, RecursionError):  # structured content that JSON cannot hold; a batch never has any
             log_traceback(self.server.books.settings)
-            line = encode(failure(ProtocolError(INTERNAL_ERROR, "Internal error: the answer could not be written."), id=message["id"]))
+            fault = ProtocolError(INTERNAL_ERROR, "Internal error: the answer could not be written.")
+            line = encode(failure(fault, {"id": message["id"]}))
         with self._writing:
             self._write(line)
 

@@ -69,8 +69,8 @@ def _passages(local: str, words: str) -> Callable[[Archive], Passages]:
     return lambda archive: archive.search_record(archive.read_identifier(local), words, 3)
 
 
-def _catalogue(words: str, **narrowing: Any) -> Callable[[Archive], Page]:
-    return lambda archive: archive.search_catalogue(Query(words=words, rows=1, **narrowing))
+def _catalogue(words: str, *, media_type: str | None = None, facets: bool = False) -> Callable[[Archive], Page]:
+    return lambda archive: archive.search_catalogue(Query(words=words, rows=1, media_type=media_type, facets=facets))
 
 
 def _headings(words: str, kind: str = "subject") -> Callable[[Archive], Page]:
