@@ -149,7 +149,7 @@ class Books:
         return Call(self.settings.call_budget_ms / 1000, tell=tell)
 
     def ask(self, tool: str, arguments: Mapping[str, Any], call: Call | None) -> dict[str, Any]:
-        """A tool's structured content. Raises SourceError when the question was refused or nothing came, Cancelled when taken back."""
+        """A tool's structured content. Raises SourceError when it was refused or nothing came, Cancelled when taken back."""
         return self.client().ask(tool, arguments, call or self.new_call(None)).to_dict()
 
     def show(self, tool: str, payload: Mapping[str, Any]) -> str:
@@ -170,7 +170,7 @@ class Books:
             return self._client
 
     def warm(self) -> None:
-        """Load what the first call will need; in this order the process stays 2.5 MB smaller than in the reverse (tests/bench.py)."""
+        """Load what the first call will need; in this order the process stays 2.5 MB smaller than in reverse (tests/bench.py)."""
         for name in ("sources.render", "sources.client", "requests", "jsonschema", "lxml.etree"):
             __import__(name)
         self.client()
@@ -239,7 +239,8 @@ class Server:
             return self.agreed
         if method == "ping":
             return HANDSHAKE_REVISIONS[-1]
-        raise ProtocolError(INVALID_PARAMS, f"Begin with initialize, or name the revision in params._meta[\"{META}protocolVersion\"].")
+        named = f'params._meta["{META}protocolVersion"]'
+        raise ProtocolError(INVALID_PARAMS, f"Begin with initialize, or name the revision in {named}.")
 
     def reply(self, request: Request, call: Call | None = None) -> dict[str, Any] | None:
         """The reply to one request; None when its caller took it back. No exception leaves here."""
@@ -313,7 +314,8 @@ class Server:
         uri = _text_param(request.params, "uri")
         if uri == ARCHIVES_RESOURCE["uri"]:
             status = json.dumps(self.books.client().status(), ensure_ascii=False, indent=1)
-            return {"contents": [{"uri": uri, "mimeType": "application/json", "text": status}], **_lifetime(request, 0, "private")}
+            contents = {"uri": uri, "mimeType": "application/json", "text": status}
+            return {"contents": [contents], **_lifetime(request, 0, "private")}
         not_found = INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND
         if not uri.startswith(ITEM_PREFIX) or uri == ITEM_PREFIX or "get_item" not in self.books.tools():
             raise ProtocolError(not_found, "Resource not found.", {"uri": uri})
@@ -325,7 +327,8 @@ class Server:
         except SourceError as error:
             codes = {"not_found": not_found, "invalid_input": INVALID_PARAMS}
             further = {} if error.code in codes else {"code": error.code, "retry_after_s": error.retry_after_s}
-            raise ProtocolError(codes.get(error.code, ARCHIVE_DID_NOT_ANSWER), self.books.explain(error), {"uri": uri, **further}) from error
+            code = codes.get(error.code, ARCHIVE_DID_NOT_ANSWER)
+            raise ProtocolError(code, self.books.explain(error), {"uri": uri, **further}) from error
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": self.books.show("get_item", payload)}],
                 **_lifetime(request, self.books.settings.cache_ttl_ms)}
 
@@ -430,7 +433,8 @@ def _check_stateless(meta: Mapping[str, Any]) -> None:
     if not isinstance(asked, str):
         raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}protocolVersion\"] must be a string.")
     if asked != STATELESS_REVISION:
-        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", {"supported": list(SUPPORTED), "requested": asked})
+        data = {"supported": list(SUPPORTED), "requested": asked}
+        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
     if not isinstance(meta.get(META + "clientCapabilities"), dict):
         raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}clientCapabilities\"] must be an object; it may be empty.")
     if meta.get(META + "logLevel") not in (None, *LOG_LEVELS):
@@ -512,7 +516,8 @@ class Running:
 class Connection:
     """One host: reads its lines, answers the quick ones at once, runs the others on threads of their own, writes the replies."""
 
-    def __init__(self, server: Server, write: Callable[[bytes], None], *, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: Server, write: Callable[[bytes], None], *,
+                 monotonic: Callable[[], float] = time.monotonic) -> None:
         self.server = server
         self.idle = threading.Event()
         self.idle.set()
@@ -677,8 +682,8 @@ def log_traceback(settings: Settings) -> None:
 def set_up_logging(settings: Settings) -> None:
     """What `sources` and the libraries under it log goes to standard error, from the level that was set."""
     import logging
-    silent = logging.CRITICAL + 1
-    logging.basicConfig(stream=sys.stderr, level=getattr(logging, settings.log_level.upper(), silent), format=f"{NAME}: %(message)s")
+    level = getattr(logging, settings.log_level.upper(), logging.CRITICAL + 1)  # "silent" is none of logging's own
+    logging.basicConfig(stream=sys.stderr, level=level, format=f"{NAME}: %(message)s")
 
 
 def serve() -> None:

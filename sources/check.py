@@ -171,8 +171,8 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, std
         return int(end.code or ANSWERED)
     warnings: list[str] = []
     settings = settings_in_force(environ, warnings.append)
-    _tell(stdout, f"mcp-books {VERSION}", f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}, "
-          f"{sys.executable or 'path unknown'}")
+    interpreter = f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
+    _tell(stdout, f"mcp-books {VERSION}", f"{interpreter}, {sys.executable or 'path unknown'}")
     if given.wheels is not None:
         return _check_wheels(given.wheels, stdout, stderr)
     libraries, whole = _libraries()
@@ -181,9 +181,10 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, std
         _tell(stdout, "No archive was asked: install what is missing first.")
         return FAILED
     _tell(stdout, "Archives (the seconds include the pause each archive is owed; nothing is asked twice)")
+    routes = _chosen(given.archives, settings, every=given.all)
     transport = Transport(replace(settings, max_retries=0), ARCHIVES, identity=f"mcp-books/{VERSION}")
     try:
-        answered = [tell_route(route, transport, budget_s(settings), stdout) for route in _chosen(given.archives, settings, every=given.all)]
+        answered = [tell_route(route, transport, budget_s(settings), stdout) for route in routes]
         return ANSWERED if all(answered) else FAILED
     finally:
         transport.close()

@@ -17,9 +17,9 @@ MARK = "› "  # put before an opening that the server itself could have written
 LABELS = (
     "Search inside", "Catalogue search", "Record", "Text", "Headings", "Collections", "Report", "Error", "Hint", "Retry",
     "Answered", "Failed", "Absent", "Nothing asked", "Excerpts", "Order", "Facets", "More", "Note", "Wordings", "Credit",
-    "Identifier", "Date", "Published", "Edition", "Extent", "Call number", "Language", "Numbers", "Address", "Image", "Page", "Rights",
-    "Description", "Subjects", "Copies", "Context", "Contributors", "Editions", "Pages", "Citation", "Read as", "Not asked for",
-    "Never read here", "Passages", "Step", "Next step", "Progress", "Plan", "Sources", "Graphics", "Sections",
+    "Identifier", "Date", "Published", "Edition", "Extent", "Call number", "Language", "Numbers", "Address", "Image", "Page",
+    "Rights", "Description", "Subjects", "Copies", "Context", "Contributors", "Editions", "Pages", "Citation", "Read as",
+    "Not asked for", "Never read here", "Passages", "Step", "Next step", "Progress", "Plan", "Sources", "Graphics", "Sections",
 )
 OTHER_VOICES = ("Source", "Warning", "Status", "System", "Assistant", "User", "Human", "Tool", "Result")  # of hosts and models
 ARCHIVE_NAMES = ("Internet Archive", "Library of Congress", "data.bnf.fr", "Open Library", "Gallica")

@@ -36,7 +36,8 @@ class Prompt:
     lines: tuple[str, ...]
 
 
-_SOURCES = Argument(name="sources", description="The archives to ask, separated by commas; all those asked by default when left out")
+_SOURCES = Argument(name="sources",
+                    description="The archives to ask, separated by commas; all those asked by default when left out")
 _LANGUAGE = Argument(name="language", description="Language code, such as fre or fr")
 _NARROW = ("Ask only these archives: {sources}.", "Keep to texts in this language: {language}.")
 _HONEST = ("Name each archive that failed or could not be asked, with its reason, and claim no absence for it.",)
@@ -45,8 +46,8 @@ PROMPTS = (
     Prompt(
         name="trace_a_phrase", title="Trace a phrase", tools=("search_inside", "read_text"),
         description="Where these words stand in print, and how far back these archives show them.",
-        arguments=(Argument(name="phrase", description="The words, as they would have been printed", required=True), _SOURCES, _LANGUAGE,
-                   Argument(name="date_from", description="Not before: YYYY, YYYY-MM or YYYY-MM-DD"),
+        arguments=(Argument(name="phrase", description="The words, as they would have been printed", required=True),
+                   _SOURCES, _LANGUAGE, Argument(name="date_from", description="Not before: YYYY, YYYY-MM or YYYY-MM-DD"),
                    Argument(name="date_to", description="Not after: YYYY, YYYY-MM or YYYY-MM-DD")),
         lines=("Find where these words were printed: {phrase}.",
                "Use search_inside, first with the words in double quotes, then without.", *_NARROW,
@@ -61,23 +62,26 @@ PROMPTS = (
                    Argument(name="creator", description="Its author or maker"), _LANGUAGE,
                    Argument(name="media_type", description="An archive's own word for a kind of material"), _SOURCES),
         lines=("List the editions and copies of the work {title}.", "It is by {creator}.",
-               "Use search_items with the title and creator fields, then get_item with the sections editions and copies.", *_NARROW,
-               "Only this kind of material: {media_type}.",
-               "Keep works, editions and copies apart, say what each row describes, and add up no counts across archives.", *_HONEST)),
+               "Use search_items with the title and creator fields, then get_item with the sections editions and copies.",
+               *_NARROW, "Only this kind of material: {media_type}.",
+               "Keep works, editions and copies apart, say what each row describes, and add up no counts across archives.",
+               *_HONEST)),
     Prompt(
         name="check_a_quotation", title="Check a quotation", tools=("search_inside", "read_text"),
         description="Whether a quotation stands in the scanned text, in which words, and under whose name.",
         arguments=(Argument(name="quotation", description="The quotation as you have it", required=True),
                    Argument(name="attributed_to", description="Who is said to have written it"), _SOURCES, _LANGUAGE),
         lines=("Check this quotation against scanned pages: {quotation}.", "It is attributed to {attributed_to}.",
-               "Use search_inside with the rarest run of its words in double quotes; scanned text holds misreadings, so try a second run.",
+               "Use search_inside with the rarest run of its words in double quotes; scanned text holds misreadings, so try a "
+               "second run.",
                *_NARROW, "Read each page that seems to hold it with read_text and compare word by word.",
                "Answer with the wording as printed, the differences, the work, its date and the address of the page.",
                "Not found here does not mean never written; say so when nothing is found.", *_HONEST)),
     Prompt(
         name="what_may_i_reuse", title="What may I reuse?", tools=("get_item",),
         description="What a record states about reuse, what it leaves unsaid, and the credit to give.",
-        arguments=(Argument(name="identifier", description="An identifier from a search, or the address of a record", required=True),),
+        arguments=(Argument(name="identifier", required=True,
+                            description="An identifier from a search, or the address of a record"),),
         lines=("Say what may be reused of {identifier}.",
                "Use get_item with the sections description, copies and citation.",
                "Quote the rights statement and say what it covers; where none is stated, say that silence grants nothing.",
@@ -105,10 +109,11 @@ def compose(prompt: Prompt, given: Mapping[str, str]) -> str:
 
 def completions(argument: str, typed: str, archives: Sequence[Entry]) -> tuple[str, ...]:
     """The values known for an argument that begin with what was typed, or whose name does; none where there is no list."""
+    names = {archive: archive.name.removeprefix("the ") for archive in archives}
     choices: dict[str, Iterable[tuple[str, str]]] = {  # pairs of a value and the name people know it by
-        "sources": ((archive.key, archive.name.removeprefix("the ")) for archive in archives),
-        "identifier": ((f"{archive.key}:", archive.name.removeprefix("the ")) for archive in archives if "get_item" in archive.answers),
-        "media_type": ((kind, kind) for kind in dict.fromkeys(kind for archive in archives for kind in archive.media_types)),
+        "sources": [(archive.key, name) for archive, name in names.items()],
+        "identifier": [(f"{archive.key}:", name) for archive, name in names.items() if "get_item" in archive.answers],
+        "media_type": [(kind, kind) for kind in dict.fromkeys(kind for archive in archives for kind in archive.media_types)],
         "language": LANGUAGES}
     begun = typed.casefold().strip()
     return tuple(value for value, name in choices.get(argument, ())

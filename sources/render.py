@@ -52,7 +52,8 @@ def _search_inside(payload: Told) -> Lines:
 
 
 def _search_items(payload: Told) -> Lines:
-    return _listing(payload, "items", [f"Catalogue search: {_asked(payload)}: {_count(payload.get('item_count', 0), 'row')}."], _row)
+    head = [f"Catalogue search: {_asked(payload)}: {_count(payload.get('item_count', 0), 'row')}."]
+    return _listing(payload, "items", head, _row)
 
 
 def _search_headings(payload: Told) -> Lines:
@@ -93,9 +94,10 @@ def _hit(hit: Told, room: int) -> Lines:
 
 def _row(row: Told) -> Lines:
     """A catalogue row: where a thing is and whether it can be read, in the archive's own words, then the rest in one line."""
-    about = _either(row.get("is_item"), None, "a page about it, no record")
-    placed = _where(row, row.get("media_type"), _with("at", row.get("location")), _either(row.get("online"), "online", "not online"),
-                    about, _with("e-book access", row.get("ebook_access")))
+    placed = _where(row, row.get("media_type"), _with("at", row.get("location")),
+                    _either(row.get("online"), "online", "not online"),
+                    _either(row.get("is_item"), None, "a page about it, no record"),
+                    _with("e-book access", row.get("ebook_access")))
     particulars = "; ".join(_particulars(row))
     return [_headline(row), placed, _said(row["source_url"]), *([particulars] if particulars else [])]
 
@@ -148,8 +150,8 @@ def _particulars(row: Told) -> Lines:
     rating = row.get("rating")
     if rating:
         told.append(f"rated {_said(rating.get('average'))} by {_said(rating.get('count'))}")
-    told += [f"{label}: {_object(row[key])}" for key, label in (("availability", "availability"), ("matching_edition", "matching edition"))
-             if row.get(key)]
+    objects = (("availability", "availability"), ("matching_edition", "matching edition"))
+    told += [f"{label}: {_object(row[key])}" for key, label in objects if row.get(key)]
     if row.get("matching_edition_count") is not None:
         told.append(_count(row["matching_edition_count"], "matching edition"))
     lists = (("languages", "in"), ("publishers", "by"), ("subjects", "on"), ("author_identifiers", "author"))
@@ -271,11 +273,13 @@ def _credit(reports: Sequence[Told]) -> Lines:
 def _get_item(payload: Told) -> Lines:
     """A record: what it is, its terms, its prose, then the lists asked, each with how to go on."""
     item = payload["item"]
-    return [f"Record: {_headline(item)}", f"Identifier: {_where(item, item.get('media_type'))}", *_line("Address", item["source_url"]),
-            *_line("Read as", payload.get("id_read_as")), *_line("Date", _with("the year is", item.get("year_means")), "."),
+    return [f"Record: {_headline(item)}", f"Identifier: {_where(item, item.get('media_type'))}",
+            *_line("Address", item["source_url"]), *_line("Read as", payload.get("id_read_as")),
+            *_line("Date", _with("the year is", item.get("year_means")), "."),
             *_line("Published", _listed((item.get("place"), item.get("publisher"))), "."),
             *_line("Extent", item.get("extent"), "."), *_line("Call number", item.get("call_number"), "."),
-            *_line("Language", _listed(item.get("language")), "."), *_line("Numbers", _numbers(item.get("standard_numbers")), "."),
+            *_line("Language", _listed(item.get("language")), "."),
+            *_line("Numbers", _numbers(item.get("standard_numbers")), "."),
             *_rights(item), *_description(payload), *_line("Subjects", _listed(item.get("subjects")), "."),
             *_list("Copies", item, "copies", _copy, _beyond(item)), *_list("Context", item, "context", _related),
             *_list("Contributors", item, "contributors", _contributor),
@@ -374,8 +378,8 @@ def _read_text(payload: Told) -> Lines:
             *_line("Published", _listed((payload.get("published_on"), payload.get("publication"))), "."),
             *_line("Edition", payload.get("edition"), "."),
             *_line("Published", _with("places:", _listed(payload.get("places"))), "."),
-            *(_passages(payload) if "passages" in payload else _text(payload)), *_turning(payload), *_rights(payload), *notes(payload),
-            *_line("Credit", payload.get("attribution"))]
+            *(_passages(payload) if "passages" in payload else _text(payload)), *_turning(payload), *_rights(payload),
+            *notes(payload), *_line("Credit", payload.get("attribution"))]
 
 
 def _text(payload: Told) -> Lines:

@@ -19,7 +19,7 @@ JOURNAL_GRACE_S = 0.2  # what the last pieces are given at the end
 
 
 def read_lines(host: BinaryIO, limit_bytes: int) -> Iterator[bytes | None]:
-    """The lines of a stream, split at LF alone, the last with or without one; None for one over the limit, of which nothing is kept."""
+    """The lines of a stream, split at LF alone; None for one over the limit, which is not kept. The last may lack its LF."""
     too_long = False
     with contextlib.suppress(OSError):  # the other end is gone
         while piece := host.readline(limit_bytes + 1):

@@ -1,4 +1,4 @@
-"""The tools offered: the schema files, with the registry's names filled in. Light, since hosts wait for this list at every start."""
+"""The tools offered: the schema files, with the registry's names filled in. Light: hosts wait for it at every start."""
 from __future__ import annotations
 
 import functools

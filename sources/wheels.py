@@ -125,10 +125,11 @@ def lacking(folder: Path, machine: Machine) -> Iterator[str]:
         versions = [wheel["version"] for wheel in named if machine.takes(wheel)]
         if any(map(needed.accepts, versions)):
             continue
+        why = "no wheel"
         if versions:
             why = "only other versions: " + ", ".join(versions)
-        else:
-            why = f"none for this interpreter ({machine}); there is " + ", ".join(wheel[0] for wheel in named) if named else "no wheel"
+        elif named:
+            why = f"none for this interpreter ({machine}); there is " + ", ".join(wheel[0] for wheel in named)
         wanted = f" (for {needed.wanted_by})" if needed.wanted_by else ""
         yield f"{needed.bounds()}{wanted}: {why}"
 

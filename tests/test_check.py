@@ -393,6 +393,7 @@ FREE, OTHER = machine(python=(3, 14), abi="cp314t"), machine(abi="")
     (LINUX, "cp38-abi3-manylinux1_x86_64", True), (LINUX, "cp312-abi3-manylinux1_x86_64", False), (LINUX, "cp311-none-any", True),
     (MAC, "cp311-cp311-macosx_11_0_arm64", True), (MAC, "cp311-cp311-macosx_10_9_universal2", True),
     (MAC, "cp311-cp311-macosx_14_0_arm64", False), (MAC, "cp311-cp311-macosx_10_9_x86_64", False),
+    (MAC, "cp311-cp311-macosx_12_3_arm64", False), (MAC, "cp311-cp311-macosx_13_0_universal2", True),
     (WINDOWS, "cp311-cp311-win_amd64", True), (WINDOWS, "cp311-cp311-win32", False), (WINDOWS, "py3-none-any", True),
     (FREE, "cp314-cp314t-manylinux2014_x86_64", True), (FREE, "cp314-cp314-manylinux2014_x86_64", False),
     (FREE, "cp38-abi3-manylinux2014_x86_64", False), (OTHER, "cp311-cp311-manylinux2014_x86_64", False), (OTHER, "py3-none-any", True)])
