@@ -4,43 +4,29 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from .errors import Cancelled, TimedOut
-
-
-class Clock(Protocol):
-    """Time, and the two ways of waiting. `changed` is held by the caller; both may return early, so the caller looks again."""
-
-    def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
-
-    def time(self) -> float:
-        """Seconds since 1970, as the machine believes."""
-
-    def wait(self, changed: threading.Condition, until: float) -> None:
-        """Wait for something to happen, at the latest until a monotonic moment."""
-
-    def pause(self, changed: threading.Condition, until: float) -> None:
-        """Let time pass until a monotonic moment; a fake clock moves on instead."""
-
 
 PAUSE_MARGIN_S = 0.005  # a request is on its way a little after its start is noted; the archive must not see less than its spacing
 
 
-class SystemClock:
-    """The real clock."""
+class Clock:
+    """Time, and the two ways of waiting. `changed` is held by the caller; both may return early, so the caller looks again."""
 
     def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
         return time.monotonic()
 
     def time(self) -> float:
+        """Seconds since 1970, as the machine believes."""
         return time.time()
 
     def wait(self, changed: threading.Condition, until: float) -> None:
+        """Wait for something to happen, at the latest until a monotonic moment."""
         changed.wait(min(max(0.0, until - time.monotonic()), threading.TIMEOUT_MAX))
 
     def pause(self, changed: threading.Condition, until: float) -> None:
+        """Let time pass until a monotonic moment; a fake clock moves on instead."""
         self.wait(changed, until + PAUSE_MARGIN_S)
 
 
@@ -48,7 +34,7 @@ class Call:
     """A caller's question: its time budget in seconds, its cancellation, and whom to tell how it goes (contract.Call)."""
 
     def __init__(self, budget_s: float, *, tell: Callable[[str], None] | None = None, clock: Clock | None = None) -> None:
-        self.clock: Clock = clock or SystemClock()
+        self.clock = clock or Clock()
         self.budget_s = budget_s
         self.deadline = self.clock.monotonic() + budget_s
         self.cancelled = False

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .calls import Clock
+from .contract import Archive, Lane
 from .errors import ArchiveUnreachable, RateLimited, SourceError
 
 LOCK_PATIENCE_S = 0.25  # a holder needs well under a millisecond; longer means that it is stopped or the disk hangs
@@ -121,96 +122,66 @@ class Ledger:
     @contextmanager
     def held(self) -> Iterator[LaneState]:
         """The state, under the file's lock, written back at the end if it changed."""
-        opened = self._open()
-        if opened is None:
+        state: LaneState | None = None
+        if self._path is not None and self._clock.monotonic() >= self._rest_until:
+            try:
+                with _locked(self._path) as handle:
+                    state = LaneState.read(os.read(handle, LEDGER_LIMIT_BYTES))
+                    state.forget_strange_slots(self._clock.monotonic(), self._spacing_s)
+                    before = state.write()
+                    yield state
+                    if state.write() != before:
+                        state.written = self._clock.monotonic()
+                        _overwrite(handle, state.write())
+            except OSError as exc:
+                self._rest_until = self._clock.monotonic() + LEDGER_REST_S
+                _log.info("pacing is not shared with other processes for %d s: %s", LEDGER_REST_S, exc.strerror or exc)
+        if state is None:
             yield LaneState()
-            return
-        handle, text = opened
-        try:
-            state = LaneState.read(text)
-            state.forget_strange_slots(self._clock.monotonic(), self._spacing_s)
-            before = state.write()
-            yield state
-            if state.write() != before:
-                self._save(handle, state)
-        finally:
-            _close_locked(handle)
-
-    def _open(self) -> tuple[int, bytes] | None:
-        """The file, locked, and its text; None when it cannot be used."""
-        if self._path is None or self._clock.monotonic() < self._rest_until:
-            return None
-        try:
-            return _open_locked(self._path)
-        except OSError as exc:
-            self._rest(exc)
-            return None
-
-    def _save(self, handle: int, state: LaneState) -> None:
-        """Overwrite the file in place: a crash half-way leaves garbage, which reads as a fresh state."""
-        state.written = self._clock.monotonic()
-        text = state.write()
-        try:
-            os.lseek(handle, 0, os.SEEK_SET)
-            os.write(handle, text)
-            os.ftruncate(handle, len(text))
-        except OSError as exc:
-            self._rest(exc)
-
-    def _rest(self, exc: OSError) -> None:
-        self._rest_until = self._clock.monotonic() + LEDGER_REST_S
-        _log.info("pacing is not shared with other processes for %d s: %s", LEDGER_REST_S, exc.strerror or type(exc).__name__)
 
 
-def _open_locked(path: Path) -> tuple[int, bytes]:
-    """A descriptor of the file, made when missing, with the exclusive lock held; and its text. Raises OSError."""
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """A descriptor of the file, made when missing, under its exclusive lock. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
     until = time.monotonic() + LOCK_PATIENCE_S
     try:
-        while not _is_locked(handle):
-            if time.monotonic() >= until:
-                raise TimeoutError("the lock is not let go")
+        while True:
+            try:
+                _flock(handle, _TAKE)
+                break
+            except (BlockingIOError, PermissionError):
+                if time.monotonic() >= until:
+                    raise TimeoutError("the lock is not let go") from None
             time.sleep(0.002)
-        return handle, os.read(handle, LEDGER_LIMIT_BYTES)
-    except OSError:
+        yield handle
+        _flock(handle, _LET_GO)
+    finally:
         os.close(handle)
-        raise
 
 
-def _is_locked(handle: int) -> bool:
-    """Whether the lock could be had at once."""
-    try:
-        _lock(handle)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
+def _overwrite(handle: int, text: bytes) -> None:
+    """Write in place: a crash half-way leaves garbage, which reads as a fresh state."""
+    os.lseek(handle, 0, os.SEEK_SET)
+    os.write(handle, text)
+    os.ftruncate(handle, len(text))
 
 
 if sys.platform == "win32":
     import msvcrt
 
-    _LOCKED_BYTE = 1 << 30  # far behind the text: a lock here also forbids reading
-
-    def _lock(handle: int) -> None:
-        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    def _flock(handle: int, mode: int) -> None:
+        os.lseek(handle, 1 << 30, os.SEEK_SET)  # a byte far behind the text: a lock here also forbids reading
+        msvcrt.locking(handle, mode, 1)
         os.lseek(handle, 0, os.SEEK_SET)
 
-    def _close_locked(handle: int) -> None:
-        try:
-            os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
-            msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
-        finally:
-            os.close(handle)
+    _TAKE, _LET_GO = msvcrt.LK_NBLCK, msvcrt.LK_UNLCK
 else:
-    import fcntl
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN
+    from fcntl import flock as _flock
 
-    def _lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _close_locked(handle: int) -> None:
-        os.close(handle)  # closing lets the lock go
+    _TAKE, _LET_GO = LOCK_EX | LOCK_NB, LOCK_UN
 
 
 # ---- inside this process -------------------------------------------------------------------------------------------
@@ -226,21 +197,19 @@ class Ticket:
 
 
 class Gate:
-    """The one way to an archive's lane. `name` is the archive's, in words, for messages; `clock` is the pacing clock.
+    """The one way to a lane of an archive; `clock` is the pacing clock, `path` the file shared with other processes.
 
-    `spacing_s` seconds lie between the starts of two requests, and at most `in_flight_max` are under way. Every request, retry
-    and redirect hop enters, says when it is sent, and leaves when it is over. `path` is the file shared with other processes.
+    `spacing_s` seconds, the lane's or more, lie between the starts of two requests, and at most the lane's `in_flight_max` are
+    under way. Every request, retry and redirect hop enters, says when it is sent, and leaves when it is over.
     """
 
-    def __init__(self, *, archive: str, name: str, spacing_s: float, in_flight_max: int, clock: Clock,
-                 path: Path | None = None) -> None:
+    def __init__(self, archive: type[Archive], lane: Lane, *, clock: Clock, spacing_s: float = 0.0, path: Path | None = None) -> None:
         self.archive = archive
-        self.name = name
-        self.spacing_s = spacing_s
+        self.lane = lane
+        self.spacing_s = max(lane.spacing_s, spacing_s)
         self.in_flight = 0
-        self._in_flight_max = in_flight_max
         self._clock = clock
-        self._ledger = Ledger(path, spacing_s, clock)
+        self._ledger = Ledger(path, self.spacing_s, clock)
         self._changed = threading.Condition()  # guards all below; never held while the file is
         self._own = LaneState()
         self._queue: list[Ticket] = []
@@ -275,7 +244,7 @@ class Gate:
                 start = self._earliest(self._queue.index(ticket), now)
                 if start > latest:
                     raise self._queue_too_long(start - now)
-                if self._queue[0] is not ticket or self._setting_out is not None or self.in_flight >= self._in_flight_max:
+                if self._queue[0] is not ticket or self._setting_out is not None or self.in_flight >= self.lane.in_flight_max:
                     if now >= latest:
                         raise self._queue_too_long(self.spacing_s)
                     self._clock.wait(self._changed, latest)
@@ -327,19 +296,19 @@ class Gate:
         return max(now, self._own.next_free, slot) + place * self.spacing_s
 
     def _queue_too_long(self, seconds: float) -> RateLimited:
-        return RateLimited(f"{self.name} was not asked: this server's own queue for it is too long to start in time; "
-                           f"a place is free in about {max(1, round(seconds))} s.", archive=self.archive,
+        return RateLimited(f"{self.archive.name} was not asked: this server's own queue for it is too long to start in time; "
+                           f"a place is free in about {max(1, round(seconds))} s.", archive=self.archive.key,
                            hint="Ask again after that time; requests are spaced as the archive wants.",
                            retry_after_s=round(seconds, 1))
 
     def _blocked(self, now: float) -> SourceError:
-        seconds = max(1, round(self._own.blocked_for(now)))
+        archive, seconds = self.archive, max(1, round(self._own.blocked_for(now)))
         if self._own.blocked_by == "wall":
-            return ArchiveUnreachable(f"{self.name}: blocked by the site's protection; nothing is sent for another {seconds} s.",
+            return ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; nothing is sent for another {seconds} s.",
                                       hint="A challenge page came instead of an answer. Nothing was learnt about what is held.",
-                                      archive=self.archive, retry_after_s=float(seconds))
-        return RateLimited(f"{self.name} asked this client to stay away; nothing is sent for another {seconds} s.",
-                           archive=self.archive, retry_after_s=float(seconds))
+                                      archive=archive.key, retry_after_s=float(seconds))
+        return RateLimited(f"{archive.name} asked this client to stay away; nothing is sent for another {seconds} s.",
+                           archive=archive.key, retry_after_s=float(seconds))
 
     def started(self, ticket: Ticket) -> None:
         """A request's first bytes leave now: the spacing counts from here, so that a slow start never shortens it."""
@@ -373,12 +342,12 @@ class Gate:
         """The archive asked for silence: nothing goes out for `seconds`. Returns what is left, after any longer block."""
         return self._block(seconds, "limit", self._own.wall_step)
 
-    def block_wall(self, first_s: float, longest_s: float) -> float:
-        """A challenge page came: nothing goes out for `first_s`, doubled each time in a row up to `longest_s`."""
+    def block_wall(self) -> float:
+        """A challenge page came: nothing goes out for the lane's `wall_block_s`, doubled each time in a row up to its longest."""
         own, step = self._own, self._own.wall_step
         if own.blocked_by != "wall" or not own.blocked_for(self._clock.monotonic()):  # two requests that meet one wall count once
             step += 1
-        return self._block(min(first_s * 2.0 ** (min(step, 30) - 1), longest_s), "wall", step)
+        return self._block(min(self.lane.wall_block_s * 2.0 ** (min(step, 30) - 1), self.lane.wall_block_max_s), "wall", step)
 
     def good(self) -> None:
         """A readable answer came: the next challenge wall starts again from its first pause."""

@@ -6,6 +6,8 @@ it came when it is UTF-8 and in base64 otherwise. Any editor shows it; a file ma
 from __future__ import annotations
 
 import base64
+import errno
+import functools
 import hashlib
 import json
 import logging
@@ -23,6 +25,7 @@ SUFFIX = ".answer"
 SHELF_LIMIT_FILES = 5000
 SHELF_LIMIT_BYTES = 512 << 20
 KEPT_HEADERS = ("content-type", "cache-control", "retry-after", "last-modified", "cf-mitigated")  # none of them can hold a secret
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what a file that is no answer may raise
 _log = logging.getLogger("books")
 
 
@@ -43,12 +46,13 @@ class Recorder:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 if not self._has_room(len(text)):
-                    self._warn(f"the folder holds its {SHELF_LIMIT_FILES} files or {SHELF_LIMIT_BYTES >> 20} MiB")
-                    return
+                    raise OSError(errno.ENOSPC, f"the folder holds its {SHELF_LIMIT_FILES} files or {SHELF_LIMIT_BYTES >> 20} MiB")
                 beside.write_bytes(text)
                 os.replace(beside, path)
             except OSError as exc:
-                self._warn(exc.strerror or type(exc).__name__)
+                if not self._warned:
+                    _log.error("BOOKS_RECORD_DIR: answers are no longer kept: %s.", exc.strerror or type(exc).__name__)
+                self._warned = True
                 with suppress(OSError):
                     beside.unlink()
 
@@ -60,36 +64,26 @@ class Recorder:
                     sizes.append(entry.stat().st_size)
         return len(sizes) < SHELF_LIMIT_FILES and sum(sizes) + more_bytes <= SHELF_LIMIT_BYTES
 
-    def _warn(self, reason: str) -> None:
-        if not self._warned:
-            _log.error("BOOKS_RECORD_DIR: answers are no longer kept: %s.", reason)
-            self._warned = True
-
 
 class Shelf:
     """Answers from a folder alone. The folder is read at the first question; files that are no answers are passed over."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
-        self._paths: dict[str, Path] | None = None
 
     def find(self, question: Question) -> Received | None:
-        """The answer kept to this question, with its own date; None when there is none."""
-        with self._lock:
-            if self._paths is None:
-                self._paths = dict(self._index())
-            path = self._paths.get(_fingerprint(question))
+        """The answer kept to this question, with its own date; None when there is none. Raises one of UNREADABLE."""
+        path = self._paths.get(_fingerprint(question))
         return _received(path.read_bytes()) if path is not None else None
 
-    def _index(self) -> list[tuple[str, Path]]:
-        found = []
-        paths = sorted(self._folder.glob("*" + SUFFIX))[:SHELF_LIMIT_FILES] if self._folder.is_dir() else []
-        for path in paths:
+    @functools.cached_property
+    def _paths(self) -> dict[str, Path]:
+        found = {}
+        for path in sorted(self._folder.glob("*" + SUFFIX))[:SHELF_LIMIT_FILES] if self._folder.is_dir() else ():
             try:
                 head, _ = _parts(path.read_bytes())
-                found.append((_fingerprint(_question(head)), path))
-            except (OSError, ValueError, KeyError, TypeError):
+                found[_fingerprint(_question(head))] = path
+            except UNREADABLE:
                 _log.info("on the shelf, %s is no answer that can be read", path.name)
         return found
 
@@ -106,23 +100,19 @@ def _fingerprint(question: Question) -> str:
 
 
 def _file_text(question: Question, received: Received) -> bytes:
-    head: dict[str, Any] = {"address": question.url, "method": question.method}
-    if question.form:
-        head["form"] = [list(pair) for pair in question.form]
-    if question.headers:
-        head["asked_with"] = dict(question.headers)
-    head["status"] = received.status
-    head["headers"] = {name: received.headers[name] for name in KEPT_HEADERS if name in received.headers}
-    if received.url != question.url:
-        head["answered_by"] = received.url
-    head["retrieved_at"] = received.retrieved_at
+    """Head and body of an answer; an entry of the head that would be empty is left out."""
     try:
         received.body.decode("utf-8")
-        body = received.body
+        coded, body = "", received.body
     except UnicodeDecodeError:
-        head["body"] = "base64"
-        body = base64.encodebytes(received.body)
-    return json.dumps(head, indent=1, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n" + body
+        coded, body = "base64", base64.encodebytes(received.body)
+    head = {"address": question.url, "method": question.method, "form": question.form, "asked_with": dict(question.headers),
+            "status": received.status,
+            "headers": {name: received.headers[name] for name in KEPT_HEADERS if name in received.headers},
+            "answered_by": received.url if received.url != question.url else "",
+            "retrieved_at": received.retrieved_at, "body": coded}
+    filled = {name: value for name, value in head.items() if value}
+    return json.dumps(filled, indent=1, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n" + body
 
 
 def _parts(text: bytes) -> tuple[Mapping[str, Any], bytes]:

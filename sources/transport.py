@@ -13,75 +13,38 @@ import logging
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from .calls import Call, Clock, SystemClock
+from .calls import Call, Clock
 from .contract import Archive, Check, Lane, Params, Reply
-from .decoding import decode_json, decode_text, decode_xml, is_html, text_of_xml
-from .errors import (
-    ArchiveUnreachable,
-    Cancelled,
-    InvalidInput,
-    RateLimited,
-    RecordNotFound,
-    SourceError,
-    TimedOut,
-    UnreadableAnswer,
-)
-from .pacing import BLOCK_LIMIT_S, Abandoned, Gate, Ticket
-from .recording import Recorder, Shelf
+from .errors import ArchiveUnreachable, Cancelled, InvalidInput, RateLimited, SourceError, TimedOut, UnreadableAnswer
+from .judging import Wanted, judge, leads_to_wall, read, walled
+from .pacing import Abandoned, Gate, Ticket
+from .recording import UNREADABLE, Recorder, Shelf
 from .settings import PROJECT_URL, Settings
-from .wire import Dropped, Exchange, Question, Received, Wire
+from .wire import Exchange, Question, Received, Setback, Wire
 
-__all__ = ["ArchiveAsker", "Call", "Clock", "SystemClock", "Transport"]
+__all__ = ["ArchiveAsker", "Call", "Clock", "Transport"]
 
 REDIRECTS_MAX = 5  # hops; RFC 9110 names no figure, and the archives need two
-RETRY_AFTER_LIMIT_S = 30.0  # a longer wait is reported instead of slept through
 WORTH_TELLING_S = 0.5  # a shorter wait for a slot is no news
 CACHE_LIMIT_BYTES = 32 << 20
-SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
 ASK_AGAIN_S = 40.0  # a newspaper search of the Library of Congress takes 30 to 45 s (facts of 2026-11)
-WALL_SIGNS = ("just a moment", "captcha", "altcha", "challenge-platform")
 ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml", "text": "text/plain, */*;q=0.5",
           "html": "text/html, */*;q=0.5"}
 _log = logging.getLogger("books")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """How an answer is to be read: `kind` is json|xml|text|html; the rest as contract.Asker says."""
-
-    kind: str
-    statuses: tuple[int, ...] = (200,)
-    check_text: Check | None = None
-    check: Check | None = None
-    run_on: bool = False
-
-
-class _Again(Exception):
-    """This attempt failed at a gate in a way that another may mend. `after_s` is the pause the archive asked for, `tries` how often
-    at most another makes sense."""
-
-    def __init__(self, error: SourceError, gate: Gate, *, after_s: float | None = None, tries: int = 99) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.gate = gate
-        self.after_s = after_s
-        self.tries = tries
-
-
 class _Flight:
     """One question under way, for all who wait for it. Fields are written by its own thread, but for `callers`."""
 
-    def __init__(self, archive: type[Archive], question: Question, reading: _Reading) -> None:
-        self.archive = archive
-        self.question = question
-        self.reading = reading
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.gate = wanted.gate  # of the address asked last: a redirect may lead to another lane
         self.callers: tuple[Call, ...] = ()
         self.left_late: tuple[Call, ...] = ()  # callers whose time was up, for whom it may run on
         self.first_sent_at: float | None = None
@@ -96,7 +59,7 @@ class _Flight:
         """Whether nobody waits for it, and it has no leave to run on."""
         if self.callers:
             return False
-        runs_on = self.reading.run_on and self.first_sent_at is not None
+        runs_on = self.wanted.run_on and self.first_sent_at is not None
         return not (runs_on and any(not call.cancelled for call in self.left_late))
 
     def remaining_s(self) -> float:
@@ -113,7 +76,7 @@ class Transport:
     def __init__(self, settings: Settings, archives: Iterable[type[Archive]], *, clock: Clock | None = None,
                  pacing_clock: Clock | None = None, identity: str = "mcp-books") -> None:
         self.settings = settings
-        self.clock: Clock = clock or SystemClock()
+        self.clock = clock or Clock()
         self._archives = {archive.key: archive for archive in archives}
         self._gates = {lane.key: self._gate(archive, lane, pacing_clock or self.clock)
                        for archive in self._archives.values() for lane in archive.lanes}
@@ -125,15 +88,15 @@ class Transport:
         self._cache = _Cache(settings.cache_max_entries, settings.cache_ttl_ms / 1000, self.clock)
         self._changed = threading.Condition()  # guards the flights; notified whenever one of them changes
         self._flights: dict[tuple[Question, str], _Flight] = {}
-        self._failures: dict[str, dict[str, str]] = {}
+        self._failures: dict[Gate, dict[str, str]] = {}
         self._closed = False
 
     def _gate(self, archive: type[Archive], lane: Lane, clock: Clock) -> Gate:
         folder = self.settings.state_dir if self.settings.replay_dir is None else None
         if folder is not None and self.settings.gateway is not None:
             folder = folder / f"gateway-{hashlib.sha256(self.settings.gateway.encode()).hexdigest()[:12]}"
-        return Gate(archive=archive.key, name=archive.name, spacing_s=max(lane.spacing_s, self.settings.min_interval_ms / 1000),
-                    in_flight_max=lane.in_flight_max, clock=clock, path=folder and folder / f"{lane.key}.json")
+        return Gate(archive, lane, clock=clock, spacing_s=self.settings.min_interval_ms / 1000,
+                    path=folder and folder / f"{lane.key}.json")
 
     def for_call(self, call: Call, archive_key: str) -> ArchiveAsker:
         """The way out for one archive during one call."""
@@ -164,14 +127,13 @@ class Transport:
     def status(self) -> dict[str, Any]:
         """What an operator may want to know: per lane its pace, its block and its last failure; and how full the cache is."""
         lanes = []
-        for archive in self._archives.values():
-            for lane in archive.lanes:
-                gate = self._gates[lane.key]
-                blocked_s = gate.blocked_for()
-                lanes.append({"lane": lane.key, "archive": archive.key, "spacing_s": gate.spacing_s,
-                              "spacing_because": lane.spacing_because, "in_flight": gate.in_flight, "in_flight_max": lane.in_flight_max,
-                              "blocked_until": _iso(self.clock.time() + blocked_s) if blocked_s else None,
-                              "last_failure": self._failures.get(lane.key)})
+        for key, gate in self._gates.items():
+            blocked_s = gate.blocked_for()
+            lanes.append({"lane": key, "archive": gate.archive.key, "spacing_s": gate.spacing_s,
+                          "spacing_because": gate.lane.spacing_because,
+                          "in_flight": gate.in_flight, "in_flight_max": gate.lane.in_flight_max,
+                          "blocked_until": _iso(self.clock.time() + blocked_s) if blocked_s else None,
+                          "last_failure": self._failures.get(gate)})
         return {"lanes": lanes, "cached_entries": len(self._cache), "replaying": self._shelf is not None,
                 "gateway": self.settings.gateway is not None}
 
@@ -181,62 +143,59 @@ class Transport:
 
     # ---- a question, from one caller ----
 
-    def ask(self, archive: type[Archive], call: Call, question: Question, reading: _Reading, sent: Callable[[int], None]) -> Reply:
-        """The reply to one question. Raises SourceError or Cancelled; `sent` is told how many requests went out in either case."""
+    def ask(self, asker: ArchiveAsker, wanted: Wanted) -> Reply:
+        """The reply to one question. Raises SourceError or Cancelled; the asker is told how many requests went out either way."""
+        call = asker.call
         call.check()
         if self._shelf is not None:
-            sent(1)  # a kept answer counts as the request it stands for, so that a replay reports what the recording did
-            return self._from_shelf(self._shelf, archive, question, reading)
-        kept = self._cache.get(question)
+            asker.requests_sent += 1  # the request it stands for, so that a replay reports what the recording did
+            return self._from_shelf(self._shelf, wanted)
+        kept = self._cache.get(wanted.question)
         if kept is not None:
-            return self._read(archive, kept, reading, cached=True)
+            return read(wanted, kept, cached=True)
         call.when_cancelled(self.nudge)
-        lane = self._lane(archive, urlsplit(question.url))
-        delay_s = self._gates[lane.key].delay_s()
+        delay_s = wanted.gate.delay_s()
         if WORTH_TELLING_S <= delay_s <= call.remaining_s():
-            call.tell(f"Waiting about {delay_s:.0f} s for {archive.name}, whose requests are spaced.")
-        return self._wait(call, question, archive, reading, sent)
+            call.tell(f"Waiting about {delay_s:.0f} s for {wanted.archive.name}, whose requests are spaced.")
+        return self._wait(asker, wanted)
 
-    def question(self, archive: type[Archive], url: str, params: Params, form: Mapping[str, str] | None,
-                 headers: Mapping[str, str] | None) -> Question:
-        """The question that these arguments make. Raises InvalidInput."""
+    def address(self, archive: type[Archive], url: str, params: Params) -> tuple[str, Gate]:
+        """The address that these arguments make, and its gate. Raises InvalidInput."""
         pairs = list(params.items()) if isinstance(params, Mapping) else list(params)
         try:
             address = self._wire.address(url, pairs)
         except ValueError as exc:
             raise InvalidInput(f"The words cannot be written in a request to {archive.name}.", archive=archive.key) from exc
-        self._lane(archive, urlsplit(address))
-        return Question(url=address, form=tuple((form or {}).items()), headers=tuple((headers or {}).items()))
+        return address, self._gate_of(archive, address)
 
-    def _lane(self, archive: type[Archive], address: SplitResult) -> Lane:
-        """The lane an address belongs to; one that names the path wins. Raises InvalidInput for an address of no lane."""
+    def _gate_of(self, archive: type[Archive], address: str) -> Gate:
+        """The gate of the lane an address belongs to; one that names the path wins. Raises InvalidInput when there is none."""
+        parts = urlsplit(address)
         try:
-            host, port = address.hostname or "", address.port
+            host, port = parts.hostname or "", parts.port
         except ValueError:
             host, port = "", None
-        plain = "@" not in address.netloc and port in (None, 443 if address.scheme == "https" else 80)
-        lanes = [lane for lane in archive.lanes if plain and address.scheme in ("https", lane.scheme)
-                 and any(re.fullmatch(pattern, host) for pattern in lane.hosts)]
-        for lane in lanes:
-            if any(re.fullmatch(pattern, address.path) for pattern in lane.paths):
-                return lane
-        for lane in lanes:
-            if not lane.paths:
-                return lane
-        raise InvalidInput(f"The address is none of those that {archive.name} is asked at; nothing was sent.", archive=archive.key)
+        plain = "@" not in parts.netloc and port in (None, 443 if parts.scheme == "https" else 80)
+        lanes = [lane for lane in archive.lanes if plain and parts.scheme in ("https", lane.scheme)
+                 and any(re.fullmatch(pattern, host) for pattern in lane.hosts)
+                 and (not lane.paths or any(re.fullmatch(pattern, parts.path) for pattern in lane.paths))]
+        if not lanes:
+            raise InvalidInput(f"The address is none of those that {archive.name} is asked at; nothing was sent.",
+                               archive=archive.key)
+        return self._gates[next((lane for lane in lanes if lane.paths), lanes[0]).key]
 
-    def _wait(self, call: Call, question: Question, archive: type[Archive], reading: _Reading, sent: Callable[[int], None]) -> Reply:
+    def _wait(self, asker: ArchiveAsker, wanted: Wanted) -> Reply:
         """Join the flight of this question, or start it, and wait for its end, this call's end, or its cancellation."""
-        key = (question, reading.kind)
+        call, key = asker.call, (wanted.question, wanted.kind)
         joined_at = self.clock.monotonic()
         with self._changed:
             flight = self._flights.get(key)
             leads = flight is None or flight.unwanted()
             if flight is None or leads:
-                flight = self._flights[key] = _Flight(archive, question, reading)
+                flight = self._flights[key] = _Flight(wanted)
             flight.callers += (call,)
             if leads:
-                threading.Thread(target=self._fly, args=(key, flight), name=f"books-{archive.key}", daemon=True).start()
+                threading.Thread(target=self._fly, args=(key, flight), name=f"books-{wanted.archive.key}", daemon=True).start()
             try:
                 while not flight.finished:
                     if call.cancelled or self._closed:
@@ -244,10 +203,10 @@ class Transport:
                     until = self._patience(flight, call, joined_at)
                     if self.clock.monotonic() >= until:
                         flight.left_late += (call,)
-                        raise self._too_late(flight)
+                        raise _too_late(flight)
                     self.clock.wait(self._changed, until)
             finally:
-                sent(flight.requests_sent)
+                asker.requests_sent += flight.requests_sent
                 callers = list(flight.callers)
                 callers.remove(call)
                 flight.callers = tuple(callers)
@@ -257,45 +216,35 @@ class Transport:
             raise copy.copy(flight.failure) from flight.failure
         assert flight.reply is not None
         assert flight.received is not None
-        return flight.reply if leads else self._read(archive, flight.received, reading, cached=False)
+        return flight.reply if leads else read(wanted, flight.received)
 
     def _patience(self, flight: _Flight, call: Call, joined_at: float) -> float:
         """Until when a caller waits: its own deadline; for a request that may run on, also the time of one request."""
-        if not flight.reading.run_on or flight.first_sent_at is None:
+        if not flight.wanted.run_on or flight.first_sent_at is None:
             return call.deadline
         return min(call.deadline, max(joined_at, flight.first_sent_at) + self._timeout_s)
 
-    def _too_late(self, flight: _Flight) -> SourceError:
-        """What a caller is told whose time ends before the flight does."""
-        name, key = flight.archive.name, flight.archive.key
-        if flight.seen is not None:
-            return copy.copy(flight.seen)
-        if flight.first_sent_at is None:
-            return RateLimited(f"{name} was not asked: this server's own queue for it did not move in time.", archive=key,
-                               hint="Ask again in a minute; requests are spaced as the archive wants.")
-        if flight.reading.run_on:
-            return TimedOut(f"{name} is still searching; the request goes on in the background.", archive=key,
-                            hint=f"Ask the same again in about {ASK_AGAIN_S:.0f} s; the answer will be there if the archive gives one.",
-                            retry_after_s=ASK_AGAIN_S)
-        return TimedOut(f"{name} gave no whole answer within the time of this call.", archive=key)
-
-    def _from_shelf(self, shelf: Shelf, archive: type[Archive], question: Question, reading: _Reading) -> Reply:
+    def _from_shelf(self, shelf: Shelf, wanted: Wanted) -> Reply:
+        archive, question = wanted.archive, wanted.question
         try:
             received = shelf.find(question)
-        except (OSError, ValueError, KeyError, TypeError) as exc:
-            raise UnreadableAnswer(f"The answer of {archive.name} kept on the shelf cannot be read.", archive=archive.key) from exc
+        except UNREADABLE as exc:
+            raise UnreadableAnswer(f"The answer of {archive.name} kept on the shelf cannot be read.",
+                                   archive=archive.key) from exc
         if received is None:
             raise ArchiveUnreachable(f"{archive.name} is answered from kept answers alone, and this one is not on the shelf: "
-                                     f"{question.url}", archive=archive.key, hint="Ask what the shelf holds, or unset BOOKS_REPLAY_DIR.")
+                                     f"{question.url}", archive=archive.key,
+                                     hint="Ask what the shelf holds, or unset BOOKS_REPLAY_DIR.")
         try:
-            self._judge(archive, self._lane(archive, urlsplit(question.url)), received, reading, question.url)
-            return self._read(archive, received, reading, cached=False)
-        except _Again as again:
-            raise again.error from again
+            judge(wanted, wanted.gate.lane, received, self.clock.time())
+        except Setback as setback:
+            raise setback.error from setback
+        return read(wanted, received)
 
     # ---- a flight ----
 
     def _fly(self, key: tuple[Question, str], flight: _Flight) -> None:
+        archive = flight.wanted.archive
         try:
             self._wire.open()  # before a slot is taken
             flight.reply = self._attempts(flight)
@@ -304,8 +253,8 @@ class Transport:
         except SourceError as exc:
             flight.failure = exc
         except Exception as exc:  # a fault of ours must not leave callers waiting
-            _log.exception("a request to %s ended in a fault of this program", flight.archive.name)
-            flight.failure = UnreadableAnswer(f"The answer of {flight.archive.name} could not be read.", archive=flight.archive.key)
+            _log.exception("a request to %s ended in a fault of this program", archive.name)
+            flight.failure = UnreadableAnswer(f"The answer of {archive.name} could not be read.", archive=archive.key)
             flight.failure.__cause__ = exc
         with self._changed:
             flight.finished = True
@@ -314,56 +263,58 @@ class Transport:
             self._changed.notify_all()
 
     def _attempts(self, flight: _Flight) -> Reply:
-        """Ask, and ask again where that can help, within the callers' time."""
+        """Ask, and ask again where that can help, within the callers' time. What the lane is to know of a setback, it is told."""
         attempt = 0
         while True:
             try:
                 return self._attempt(flight)
-            except _Again as again:
-                flight.seen = error = again.error
-                if attempt >= min(self.settings.max_retries, again.tries):
-                    again.gate.postpone(again.after_s or 0.0)
-                    raise error from again
-                pause_s = 2.0 ** attempt if again.after_s is None else again.after_s
-                _log.info("%s is asked again after %g s: %s", flight.archive.name, pause_s, error.message)
-                again.gate.postpone(pause_s)
+            except Setback as setback:
+                flight.seen = error = setback.error
+                gate = flight.gate
+                if setback.wall:
+                    error.retry_after_s = float(round(gate.block_wall())) or None
+                if setback.silence_s:
+                    gate.block(setback.silence_s)
+                self._failures[gate] = {"at": _iso(self.clock.time()), "code": error.code, "message": error.message}
+                again = attempt < min(self.settings.max_retries, setback.tries)
+                pause_s = setback.pause_s if setback.pause_s is not None else 2.0 ** attempt if again else 0.0
+                if pause_s:
+                    gate.postpone(pause_s)
+                if not again:
+                    raise error from setback
+                _log.info("%s is asked again after %g s: %s", flight.wanted.archive.name, pause_s, error.message)
                 attempt += 1
 
     def _attempt(self, flight: _Flight) -> Reply:
-        """One request with its redirects, judged, read and kept."""
-        archive, reading, question = flight.archive, flight.reading, flight.question
+        """One request with its redirects, judged, read and kept. Raises Setback, or a SourceError when no turn can come."""
+        wanted = flight.wanted
+        question = wanted.question
+        flight.gate = wanted.gate
         for _ in range(REDIRECTS_MAX + 1):
-            lane = self._lane(archive, urlsplit(question.url))
-            received = self._send(flight, question, lane)
-            target = self._redirect(archive, question, received)
+            received = self._send(flight, question)
+            target = self._redirect(flight, question, received)
             if target is None:
                 break
             question = target
         else:
-            raise ArchiveUnreachable(f"{archive.name} redirected more than {REDIRECTS_MAX} times.", archive=archive.key)
+            raise Setback(ArchiveUnreachable(f"{wanted.archive.name} redirected more than {REDIRECTS_MAX} times.",
+                                             archive=wanted.archive.key))
         if self._recorder is not None:
-            self._recorder.keep(flight.question, received)
-        gate = self._gates[lane.key]
+            self._recorder.keep(wanted.question, received)
+        judge(wanted, flight.gate.lane, received, self.clock.time())
         try:
-            self._judge(archive, lane, received, reading, flight.question.url)
-            reply = self._read(archive, received, reading, cached=False)
-        except _Again as again:
-            self._note_failure(lane, again.error)
-            raise
+            reply = read(wanted, received)
         except SourceError as exc:
-            self._note_failure(lane, exc)
-            if exc.retryable and exc.retry_after_s is None and received.status in reading.statuses:
-                raise _Again(exc, gate, tries=1) from exc
-            raise
-        gate.good()
+            raise Setback(exc, tries=1 if exc.retryable and exc.retry_after_s is None else 0) from exc
+        flight.gate.good()
         flight.received = received
         if received.status == 200:
-            self._cache.put(flight.question, received)
+            self._cache.put(wanted.question, received)
         return reply
 
-    def _send(self, flight: _Flight, question: Question, lane: Lane) -> Received:
+    def _send(self, flight: _Flight, question: Question) -> Received:
         """One request, in its turn: a place at the gate, a thread for the exchange, and a watch on both."""
-        archive, gate, reading = flight.archive, self._gates[lane.key], flight.reading
+        wanted, gate, archive = flight.wanted, flight.gate, flight.gate.archive
 
         def gone() -> bool:
             return self._closed or flight.unwanted()
@@ -374,165 +325,70 @@ class Transport:
         except SourceError as turned_away:  # of a retry that finds no place, what made it one is the news
             raise flight.seen or turned_away from None
         try:
-            exchange = Exchange(archive=archive.key, name=archive.name, whole=lambda status: status in reading.statuses,
-                                started=functools.partial(gate.started, ticket), over=self._notify)
+            exchange = Exchange(archive=archive, statuses=wanted.statuses, started=functools.partial(gate.started, ticket),
+                                over=self._notify)
             sent_at = self.clock.monotonic()
             with self._changed:
                 flight.requests_sent += 1
                 flight.first_sent_at = sent_at if flight.first_sent_at is None else flight.first_sent_at
                 self._changed.notify_all()
-            until = flight.first_sent_at + 2 * self._timeout_s if reading.run_on else sent_at + self._timeout_s
-            headers = {"Accept": ACCEPT[reading.kind], **dict(question.headers),
+            until = flight.first_sent_at + 2 * self._timeout_s if wanted.run_on else sent_at + self._timeout_s
+            headers = {"Accept": ACCEPT[wanted.kind], **dict(question.headers),
                        "User-Agent": self._agent, "Accept-Encoding": "gzip, deflate"}
-            limit_s = max(0.001, until - sent_at)
-            threading.Thread(target=self._wire.run, args=(exchange, question, headers, limit_s),
+            threading.Thread(target=self._wire.run, args=(exchange, question, headers, max(0.001, until - sent_at)),
                              name=f"books-wire-{archive.key}", daemon=True).start()
-            self._watch(exchange, until, gone)
+            with self._changed:
+                while not exchange.finished and not gone() and self.clock.monotonic() < until:
+                    self.clock.wait(self._changed, until)
+            if not exchange.finished:
+                exchange.stop()
+                if gone():
+                    raise Abandoned
         finally:
             gate.leave(ticket)
-        if exchange.stopped or exchange.answer is None:  # a stopped connection looks like the end of an answer
-            raise self._failed(flight, lane, exchange)
+        if exchange.failure is not None and not exchange.stopped:
+            raise exchange.failure
+        if exchange.answer is None or exchange.stopped:  # a stopped connection looks like the end of an answer
+            raise Setback(TimedOut(f"{archive.name} gave no whole answer within {self._timeout_s:g} s.", archive=archive.key))
         status, received_headers, body = exchange.answer
-        return Received(status=status, headers=received_headers, url=question.url, body=body, retrieved_at=_iso(self.clock.time()))
+        return Received(status=status, headers=received_headers, url=question.url, body=body,
+                        retrieved_at=_iso(self.clock.time()))
 
     def _notify(self) -> None:
         with self._changed:
             self._changed.notify_all()
 
-    def _watch(self, exchange: Exchange, until: float, gone: Callable[[], bool]) -> None:
-        with self._changed:
-            while not exchange.finished and not gone() and self.clock.monotonic() < until:
-                self.clock.wait(self._changed, until)
-        if not exchange.finished:
-            exchange.stop()
-            if gone():
-                raise Abandoned
-
-    def _failed(self, flight: _Flight, lane: Lane, exchange: Exchange) -> Exception:
-        """What an exchange without an answer means."""
-        failure = exchange.failure
-        if exchange.stopped or failure is None:
-            failure = TimedOut(f"{flight.archive.name} gave no whole answer within {self._timeout_s:g} s.",
-                               archive=flight.archive.key)
-        known = failure.error if isinstance(failure, Dropped) else failure
-        if isinstance(known, SourceError):
-            self._note_failure(lane, known)
-        return _Again(failure.error, self.gate(lane)) if isinstance(failure, Dropped) else failure
-
-    def _redirect(self, archive: type[Archive], question: Question, received: Received) -> Question | None:
-        """The next hop's question, None when the answer is no redirect. Raises when it leads where nothing is sent."""
-        location = received.headers.get("location")
+    def _redirect(self, flight: _Flight, question: Question, received: Received) -> Question | None:
+        """The next hop's question, None when the answer is no redirect. Raises Setback when it leads where nothing is sent."""
+        archive, location = flight.wanted.archive, received.headers.get("location")
         if received.status not in (301, 302, 303, 307, 308) or not location:
             return None
-        elsewhere = ArchiveUnreachable(f"{archive.name} sent a redirect elsewhere, to an address that is not its own; "
-                                       "it was not followed.", archive=archive.key, status=received.status)
         try:
             spelled = location.encode("latin-1").decode("utf-8", "replace")  # headers arrive as Latin-1, whatever they hold
             address = self._wire.address(urljoin(question.url, spelled).partition("#")[0], [])
-            lane = self._lane(archive, urlsplit(address))
+            flight.gate = self._gate_of(archive, address)
         except (ValueError, InvalidInput) as exc:
-            raise elsewhere from exc
-        if any(sign in address.lower() and sign not in question.url.lower() for sign in (*WALL_SIGNS, *lane.wall_signs)):
-            raise self._walled(archive, lane)
+            elsewhere = ArchiveUnreachable(f"{archive.name} sent a redirect elsewhere, to an address that is not its own; "
+                                           "it was not followed.", archive=archive.key, status=received.status)
+            raise Setback(elsewhere) from exc
+        if leads_to_wall(flight.gate.lane, address, question.url):
+            raise walled(archive)
         return Question(url=address, form=() if received.status == 303 else question.form, headers=question.headers)
 
-    # ---- an answer ----
 
-    def _judge(self, archive: type[Archive], lane: Lane, received: Received, reading: _Reading, asked: str) -> None:
-        """Raise for a challenge page, whatever its status, and for a status that is no answer."""
-        if self._is_wall(lane, received, reading, asked):
-            raise self._walled(archive, lane)
-        if received.status not in reading.statuses:
-            raise self._refusal(archive, lane, received)
-
-    def _is_wall(self, lane: Lane, received: Received, reading: _Reading, asked: str) -> bool:
-        if received.headers.get("cf-mitigated", "").lower() == "challenge":
-            return True
-        if not is_html(received.body, received.headers.get("content-type", "")):
-            return False
-        signs: tuple[str, ...] = (*WALL_SIGNS, *lane.wall_signs)
-        if received.status == 403 and 403 not in reading.statuses:
-            signs += ("access denied",)
-        page = received.body[:SIGNS_IN_BYTES].decode("utf-8", "replace").lower()
-        where = received.url.lower() if received.url != asked else ""
-        return any(sign in page or sign in where for sign in signs)
-
-    def _walled(self, archive: type[Archive], lane: Lane) -> SourceError:
-        left_s = self.gate(lane).block_wall(lane.wall_block_s, lane.wall_block_max_s) if self._shelf is None else 0.0
-        return ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; a challenge page came instead of an answer.",
-                                  hint="Nothing was learnt about what is held; nothing more is sent there for a while.",
-                                  archive=archive.key, retry_after_s=float(round(left_s)) or None)
-
-    def _refusal(self, archive: type[Archive], lane: Lane, received: Received) -> Exception:
-        """What a status that is no answer means (DESIGN 8); an _Again where another attempt may help."""
-        status, name, key = received.status, archive.name, archive.key
-        after_s = _retry_after(received.headers.get("retry-after"), self.clock.time())
-        if status == 429 or (status == 503 and after_s is not None):
-            return self._limited(archive, lane, status, after_s)
-        if status in (404, 410):
-            return RecordNotFound(f"{name} holds nothing at the address asked.", archive=key, status=status)
-        if status in (400, 414, 422):
-            return InvalidInput(f"{name} refused the question (status {status}).", archive=key, status=status,
-                                hint="Ask in plainer words, without marks that may be read as syntax.")
-        if status in (401, 403, 451):
-            return ArchiveUnreachable(f"{name} refused the request (status {status}).", archive=key, status=status,
-                                      hint="It may refuse this client or this network; nothing was learnt about what is held.")
-        if 200 <= status < 300:
-            return UnreadableAnswer(f"{name} answered without an answer (status {status}).", archive=key, status=status)
-        error = ArchiveUnreachable(f"{name} could not answer (status {status}).", archive=key, status=status)
-        return _Again(error, self.gate(lane)) if status in lane.retry_statuses else error
-
-    def _limited(self, archive: type[Archive], lane: Lane, status: int, after_s: float | None) -> Exception:
-        """What a 429, or a 503 that names a time, means: a short wait, or silence that is reported at once."""
-        if status == 429 and lane.limit_block_s is not None:
-            after_s = max(lane.limit_block_s, after_s or 0.0)
-        error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).", archive=archive.key,
-                            status=status, retry_after_s=after_s)
-        short = after_s is None or after_s <= RETRY_AFTER_LIMIT_S
-        if short and status in lane.retry_statuses:
-            return _Again(error, self.gate(lane), after_s=after_s)
-        if after_s and self._shelf is None:
-            self._gates[lane.key].block(after_s)
-        return error
-
-    def _read(self, archive: type[Archive], received: Received, reading: _Reading, *, cached: bool) -> Reply:
-        """The answer decoded and checked. Raises UnreadableAnswer, or what a check raises."""
-        kind, content_type = reading.kind, received.headers.get("content-type", "")
-
-        def reply(value: Any) -> Reply:
-            return Reply(value=value, status=received.status, headers=received.headers, url=received.url,
-                         retrieved_at=received.retrieved_at, cached=cached)
-
-        as_text = text_of_xml if kind == "xml" else decode_text
-        if kind in ("text", "html") or reading.check_text is not None:
-            first_look = reply(as_text(received.body, content_type))
-            if reading.check_text is not None:
-                reading.check_text(first_look)
-        try:
-            value = self._value(received, kind, content_type)
-        except ValueError as exc:
-            if received.status == 200 or kind not in ("json", "xml"):
-                raise UnreadableAnswer(f"The answer of {archive.name} {exc}.", archive=archive.key, status=received.status) from exc
-            value = as_text(received.body, content_type)
-        answer = reply(value)
-        if reading.check is not None:
-            reading.check(answer)
-        return answer
-
-    def _value(self, received: Received, kind: str, content_type: str) -> Any:
-        """The body as the kind of answer that was due. Raises ValueError with a phrase that says what came instead."""
-        if kind != "html" and received.status == 200 and is_html(received.body, "" if kind == "xml" else content_type):
-            raise ValueError("is a web page instead of data")
-        if kind == "json":
-            return decode_json(received.body)
-        if kind == "xml":
-            return decode_xml(received.body, content_type)
-        if not received.body and received.status == 200:
-            raise ValueError("is empty")
-        return decode_text(received.body, content_type)
-
-    def _note_failure(self, lane: Lane, error: SourceError) -> None:
-        self._failures[lane.key] = {"at": _iso(self.clock.time()), "code": error.code, "message": error.message}
+def _too_late(flight: _Flight) -> SourceError:
+    """What a caller is told whose time ends before the flight does."""
+    name, key = flight.wanted.archive.name, flight.wanted.archive.key
+    if flight.seen is not None:
+        return copy.copy(flight.seen)
+    if flight.first_sent_at is None:
+        return RateLimited(f"{name} was not asked: this server's own queue for it did not move in time.", archive=key,
+                           hint="Ask again in a minute; requests are spaced as the archive wants.")
+    if flight.wanted.run_on:
+        return TimedOut(f"{name} is still searching; the request goes on in the background.", archive=key,
+                        retry_after_s=ASK_AGAIN_S,
+                        hint=f"Ask the same again in about {ASK_AGAIN_S:.0f} s; the answer will be there if the archive gives one.")
+    return TimedOut(f"{name} gave no whole answer within the time of this call.", archive=key)
 
 
 class ArchiveAsker:
@@ -565,24 +421,22 @@ class ArchiveAsker:
     def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None, statuses: tuple[int, ...] = (200,),
                  check_text: Check | None = None, check: Check | None = None, headers: Mapping[str, str] | None = None,
                  run_on: bool = False) -> Reply:
-        reading = _Reading(kind="json", statuses=statuses, check_text=check_text, check=check, run_on=run_on)
-        return self._ask(url, params, reading, form=form, headers=headers)
+        return self._ask("json", url, params, statuses, check_text, check, form=form, headers=headers, run_on=run_on)
 
     def get_xml(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check_text: Check | None = None,
                 check: Check | None = None) -> Reply:
-        return self._ask(url, params, _Reading(kind="xml", statuses=statuses, check_text=check_text, check=check))
+        return self._ask("xml", url, params, statuses, check_text, check)
 
     def get_text(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check: Check | None = None,
                  html: bool = False) -> Reply:
-        return self._ask(url, params, _Reading(kind="html" if html else "text", statuses=statuses, check=check))
+        return self._ask("html" if html else "text", url, params, statuses, None, check)
 
-    def _count(self, requests: int) -> None:
-        self.requests_sent += requests
-
-    def _ask(self, url: str, params: Params, reading: _Reading, *, form: Mapping[str, str] | None = None,
-             headers: Mapping[str, str] | None = None) -> Reply:
-        question = self._transport.question(self._archive, url, params, form, headers)
-        reply = self._transport.ask(self._archive, self.call, question, reading, self._count)
+    def _ask(self, kind: str, url: str, params: Params, statuses: tuple[int, ...], check_text: Check | None, check: Check | None, *,
+             form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, run_on: bool = False) -> Reply:
+        address, gate = self._transport.address(self._archive, url, params)
+        question = Question(url=address, form=tuple((form or {}).items()), headers=tuple((headers or {}).items()))
+        reply = self._transport.ask(self, Wanted(gate=gate, question=question, kind=kind, statuses=statuses,
+                                                 check_text=check_text, check=check, run_on=run_on))
         self._questions.append(question)
         self.replies.append(replace(reply, value=None))
         return reply
@@ -607,7 +461,7 @@ class _Cache:
         self._entries_max = entries_max
         self._lifetime_s = lifetime_s
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._kept: OrderedDict[Question, tuple[float, Received]] = OrderedDict()
         self._bytes = 0
 
@@ -616,49 +470,28 @@ class _Cache:
 
     def get(self, question: Question) -> Received | None:
         with self._lock:
-            kept = self._kept.get(question)
-            if kept is None:
+            kept_at, received = self._kept.get(question, (0.0, None))
+            if received is not None and self._clock.monotonic() - kept_at >= self._lifetime_s:
+                self.drop(question)
                 return None
-            if self._clock.monotonic() - kept[0] >= self._lifetime_s:
-                self._drop(question)
-                return None
-            self._kept.move_to_end(question)
-            return kept[1]
+            if received is not None:
+                self._kept.move_to_end(question)
+            return received
 
     def put(self, question: Question, received: Received) -> None:
-        if self._lifetime_s <= 0 or self._entries_max <= 0 or len(received.body) > CACHE_LIMIT_BYTES:
+        if self._lifetime_s <= 0 or len(received.body) > CACHE_LIMIT_BYTES:
             return
         with self._lock:
-            if question in self._kept:
-                self._drop(question)
+            self.drop(question)
             self._kept[question] = (self._clock.monotonic(), received)
             self._bytes += len(received.body)
             while len(self._kept) > self._entries_max or self._bytes > CACHE_LIMIT_BYTES:
-                self._drop(next(iter(self._kept)))
+                self.drop(next(iter(self._kept)))
 
     def drop(self, question: Question) -> None:
         with self._lock:
-            if question in self._kept:
-                self._drop(question)
-
-    def _drop(self, question: Question) -> None:
-        _, received = self._kept.pop(question)
-        self._bytes -= len(received.body)
-
-
-def _retry_after(value: str | None, wall_now: float) -> float | None:
-    """Seconds from a Retry-After header, between 0 and a day; None when there is none or it makes no sense.
-
-    Source: RFC 9110, 10.2.3 (seconds or a date).
-    """
-    text = (value or "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
-        return min(float(text[:20]), BLOCK_LIMIT_S)
-    try:
-        moment = parsedate_to_datetime(text).timestamp() if text else None
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-    return None if moment is None else min(max(0.0, moment - wall_now), BLOCK_LIMIT_S)
+            _, received = self._kept.pop(question, (0.0, None))
+            self._bytes -= len(received.body) if received is not None else 0
 
 
 def _iso(seconds: float) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from .contract import Archive
 from .errors import ArchiveUnreachable, InvalidInput, SourceError, TimedOut, UnreadableAnswer
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 BODY_LIMIT_BYTES = 32 << 20  # DESIGN 10: the ceiling on a decoded body
 REFUSAL_LIMIT_BYTES = 64 << 10  # of a body that only explains a refusal
 _PLAIN_ADDRESS = re.compile(r"https?://[a-z0-9.-]+/[\w./~:@,+=-]*(?:\?[\w./~:@,+=&-]+)?", re.ASCII)
+OFTEN = 99  # tries: as often as BOOKS_MAX_RETRIES allows
+BROKE_OFF = "{} broke off in the middle of its answer."
 CHUNK_BYTES = 16 << 10  # read at once; small, since each may decode to a thousand times as much
 
 
@@ -50,22 +53,33 @@ class Received:
     retrieved_at: str
 
 
-class Dropped(Exception):
-    """The connection broke, or the body stopped half-way: asking again may help. Carries the error to raise if it does not."""
+class Setback(Exception):
+    """An attempt that came to nothing: `error` is what a caller is told of it.
 
-    def __init__(self, error: SourceError) -> None:
+    Asking again makes sense at most `tries` times, after `pause_s` when the archive named a time. Until then nobody else is to
+    ask either: for `silence_s`, or, after a challenge (`wall`), for as long as the lane keeps away from walls.
+    """
+
+    def __init__(self, error: SourceError, *, tries: int = 0, pause_s: float | None = None, silence_s: float = 0.0,
+                 wall: bool = False) -> None:
         super().__init__(error.message)
         self.error = error
+        self.tries = tries
+        self.pause_s = pause_s
+        self.silence_s = silence_s
+        self.wall = wall
 
 
 class Exchange:
-    """One request under way; `finished` once `answer` (status, headers, body) or `failure` is there."""
+    """One request under way; `finished` once `answer` (status, headers, body) or `failure` is there.
 
-    def __init__(self, *, archive: str, name: str, whole: Callable[[int], bool], started: Callable[[], None],
+    The bodies of `statuses` are wanted whole. `started` is called when bytes begin to leave, `over` at the end, whatever it was.
+    """
+
+    def __init__(self, *, archive: type[Archive], statuses: tuple[int, ...], started: Callable[[], None],
                  over: Callable[[], None]) -> None:
         self.archive = archive
-        self.name = name
-        self.whole = whole  # whether a status's body is wanted whole
+        self.statuses = statuses
         self.started = started
         self.answer: tuple[int, dict[str, str], bytes] | None = None
         self.failure: Exception | None = None
@@ -132,7 +146,7 @@ class Wire:
 
     def address(self, url: str, params: Any) -> str:
         """The archive's own address with its parameters, in order, percent-encoded as `requests` does. Raises ValueError."""
-        if _PLAIN_ADDRESS.fullmatch(url) and "/." not in url:  # nothing in it to mend; `requests` would take a hundred times as long to find that out
+        if _PLAIN_ADDRESS.fullmatch(url) and "/." not in url:  # `requests` takes a hundred times as long to find nothing to mend
             query = urlencode(params)
             return url + ("&" if "?" in url else "?") + query if query else url
         import requests
@@ -172,7 +186,7 @@ class Wire:
             with response:
                 return response.status_code, _headers(response), _body(exchange, response)
         except OSError as exc:  # every exception of requests is one
-            raise _translated(exc, exchange.archive, exchange.name) from exc
+            raise _translated(exc, exchange.archive) from exc
 
 
 def _headers(response: requests.Response) -> dict[str, str]:
@@ -181,64 +195,55 @@ def _headers(response: requests.Response) -> dict[str, str]:
 
 def _body(exchange: Exchange, response: requests.Response) -> bytes:
     """The decompressed body, whole or not at all; of a refusal, its beginning. A redirect's body is not read."""
-    status = response.status_code
+    archive, status = exchange.archive, response.status_code
     if 300 <= status < 400 and "location" in response.headers:
         return b""
     if "," in response.headers.get("content-encoding", ""):  # nested compression multiplies; nobody needs it
-        raise UnreadableAnswer(f"{exchange.name} sent an answer compressed more than once.", archive=exchange.archive,
-                               status=status)
-    whole = exchange.whole(status)
+        raise Setback(UnreadableAnswer(f"{archive.name} sent an answer compressed more than once.", archive=archive.key,
+                                       status=status))
     chunks, size = [], 0
     for chunk in response.iter_content(CHUNK_BYTES):
         chunks.append(chunk)
         size += len(chunk)
         if size > BODY_LIMIT_BYTES:
-            raise UnreadableAnswer(f"{exchange.name} sent an answer of more than {BODY_LIMIT_BYTES >> 20} MiB; "
-                                   "it was not read to the end.", archive=exchange.archive, status=status)
-        if not whole and size > REFUSAL_LIMIT_BYTES:
+            raise Setback(UnreadableAnswer(f"{archive.name} sent an answer of more than {BODY_LIMIT_BYTES >> 20} MiB; "
+                                           "it was not read to the end.", archive=archive.key, status=status))
+        if size > REFUSAL_LIMIT_BYTES and status not in exchange.statuses:
             return b"".join(chunks)
     announced = response.headers.get("content-length", "") if status not in (204, 304) else ""  # these two have no body
     if announced.isascii() and announced.isdigit() and response.raw.tell() < int(announced):
-        raise Dropped(_half(exchange.archive, exchange.name))
+        raise Setback(ArchiveUnreachable(BROKE_OFF.format(archive.name), archive=archive.key), tries=OFTEN)
     return b"".join(chunks)
 
 
-def _half(archive: str, name: str) -> SourceError:
-    return ArchiveUnreachable(f"{name} broke off in the middle of its answer.", archive=archive)
-
-
-def _translated(exc: OSError, archive: str, name: str) -> Exception:
+def _translated(exc: OSError, archive: type[Archive]) -> Setback:
     """An exception of `requests` as one of ours. Nothing of its text is kept: it may hold addresses and a proxy's password."""
-    import requests
+    from requests import exceptions as seen
     from urllib3.exceptions import NewConnectionError
 
-    if isinstance(exc, requests.exceptions.SSLError):
-        if "certificate" in str(exc).lower():
-            return ArchiveUnreachable(f"The certificate shown in the name of {name} could not be verified.", archive=archive,
-                                      hint="Behind a company's own authority, set REQUESTS_CA_BUNDLE to its certificate file.")
-        return Dropped(ArchiveUnreachable(f"The secure connection to {name} broke.", archive=archive))
-    if isinstance(exc, requests.exceptions.ProxyError):
-        return ArchiveUnreachable(f"The proxy did not let the request to {name} through.", archive=archive,
-                                  hint="Check HTTPS_PROXY and NO_PROXY; `mcp-books check` shows what is in force.")
-    if isinstance(exc, (requests.exceptions.InvalidProxyURL, requests.exceptions.InvalidSchema)):
-        return ArchiveUnreachable("The proxy setting cannot be used.", archive=archive,
-                                  hint="Check HTTPS_PROXY; a SOCKS proxy is not supported.")
-    if isinstance(exc, requests.exceptions.Timeout):
-        return TimedOut(f"{name} did not answer in time.", archive=archive)
-    if isinstance(exc, requests.exceptions.ContentDecodingError):
-        return UnreadableAnswer(f"{name} sent an answer that cannot be decompressed.", archive=archive)
-    if isinstance(exc, requests.exceptions.ChunkedEncodingError):
-        return Dropped(_half(archive, name))
-    if isinstance(exc, requests.exceptions.ConnectionError):
-        reason = getattr(exc.args[0], "reason", None) if exc.args else None
-        if isinstance(reason, NewConnectionError):  # refused, no such host, no route: asking at once again does not help
-            return ArchiveUnreachable(f"{name} could not be reached from here.", archive=archive,
-                                      hint="Check the network and the proxy settings; `mcp-books check` shows what answers.")
-        return Dropped(ArchiveUnreachable(f"The connection to {name} broke before an answer came.", archive=archive))
-    if isinstance(exc, requests.exceptions.RequestException):
-        return InvalidInput(f"The question could not be made into a request to {name}.", archive=archive)
-    return ArchiveUnreachable("The certificate file named in the settings could not be read.", archive=archive,
-                              hint="Check REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.")
+    certificate = isinstance(exc, seen.SSLError) and "certificate" in str(exc).lower()
+    reason = getattr(exc.args[0], "reason", None) if exc.args else None  # NewConnectionError: refused, no such host, no route
+    # Whether it is this one, the error, its sentence and hint, and how often to ask again; the first row that is right counts.
+    rows: tuple[tuple[bool, type[SourceError], str, str | None, int], ...] = (
+        (certificate, ArchiveUnreachable, "The certificate shown in the name of {} could not be verified.",
+         "Behind a company's own authority, set REQUESTS_CA_BUNDLE to its certificate file.", 0),
+        (isinstance(exc, seen.SSLError), ArchiveUnreachable, "The secure connection to {} broke.", None, OFTEN),
+        (isinstance(exc, seen.ProxyError), ArchiveUnreachable, "The proxy did not let the request to {} through.",
+         "Check HTTPS_PROXY and NO_PROXY; `mcp-books check` shows what is in force.", 0),
+        (isinstance(exc, (seen.InvalidProxyURL, seen.InvalidSchema)), ArchiveUnreachable, "The proxy setting cannot be used.",
+         "Check HTTPS_PROXY; a SOCKS proxy is not supported.", 0),
+        (isinstance(exc, seen.Timeout), TimedOut, "{} did not answer in time.", None, 0),
+        (isinstance(exc, seen.ContentDecodingError), UnreadableAnswer, "{} sent an answer that cannot be decompressed.", None, 0),
+        (isinstance(exc, seen.ChunkedEncodingError), ArchiveUnreachable, BROKE_OFF, None, OFTEN),
+        (isinstance(reason, NewConnectionError), ArchiveUnreachable, "{} could not be reached from here.",
+         "Check the network and the proxy settings; `mcp-books check` shows what answers.", 0),
+        (isinstance(exc, seen.ConnectionError), ArchiveUnreachable, "The connection to {} broke before an answer came.",
+         None, OFTEN),
+        (isinstance(exc, seen.RequestException), InvalidInput, "The question could not be made into a request to {}.", None, 0),
+        (True, ArchiveUnreachable, "The certificate file named in the settings could not be read.",
+         "Check REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.", 0))
+    _, kind, message, hint, tries = next(row for row in rows if row[0])
+    return Setback(kind(message.format(archive.name), archive=archive.key, hint=hint), tries=tries)
 
 
 def _session(current: threading.local) -> requests.Session:
@@ -287,17 +292,15 @@ def _session(current: threading.local) -> requests.Session:
     pools: dict[str, Any] = {"http": Pool, "https": TlsPool}
 
     class Adapter(HTTPAdapter):
-        def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any) -> None:
-            super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
-            self.poolmanager.pool_classes_by_scheme = pools
-
         def proxy_manager_for(self, proxy: Any, **proxy_kwargs: Any) -> Any:
             manager = super().proxy_manager_for(proxy, **proxy_kwargs)
             manager.pool_classes_by_scheme = pools
             return manager
 
+    adapter = Adapter()
+    adapter.poolmanager.pool_classes_by_scheme = pools
     session = requests.Session()
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    session.mount("https://", Adapter())
-    session.mount("http://", Adapter())
+    session.mount("https://", adapter)
+    session.mount("http://", adapter)
     return session

@@ -24,7 +24,7 @@ from sources.transport import Call, Clock, Transport
 ANSWERS = Path(__file__).parent / "answers"
 
 
-class FakeClock:
+class FakeClock(Clock):
     """A clock that stands still; only a pause moves it on, at once, and `slept` lists how far, in seconds."""
 
     def __init__(self) -> None:

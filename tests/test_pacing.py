@@ -9,15 +9,26 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sources.calls import SystemClock
+from sources.calls import Clock
+from sources.contract import Archive, Lane
 from sources.errors import ArchiveUnreachable, RateLimited, SourceError
 from sources.pacing import Abandoned, Gate, LaneState, Ledger, Ticket
 
 MINUTE = 60.0
+
+
+class Toy(Archive):
+    """An archive whose walls last 60 s, then 120 s, and never more than 200 s."""
+
+    key = "toy"
+    name = "the Toy Library"
+    lanes = (Lane(key="toy", hosts=(r"toy\.example",), spacing_s=1.0, spacing_because="chosen for the tests", wall_block_s=60.0,
+                  wall_block_max_s=200.0),)
 
 
 def forever() -> float:
@@ -29,7 +40,7 @@ def never() -> bool:
 
 
 def gate_of(clock, *, spacing_s=1.0, in_flight_max=1, path: Path | None = None) -> Gate:
-    return Gate(archive="toy", name="the Toy Library", spacing_s=spacing_s, in_flight_max=in_flight_max, clock=clock, path=path)
+    return Gate(Toy, replace(Toy.lanes[0], spacing_s=spacing_s, in_flight_max=in_flight_max), clock=clock, path=path)
 
 
 def entered(gate: Gate, *, remaining_s: Callable[[], float] = forever, gone: Callable[[], bool] = never, owner: object = None) -> Ticket:
@@ -231,7 +242,7 @@ def test_a_queue_that_does_not_move_ends_at_the_callers_deadline(clock):
 
 def test_a_waiter_that_gives_up_wakes_at_once_and_leaves_no_hole():
     """Real clock, 0.4 s: the second gives up its reserved slot after 0.1 s; the third sets out in it, not one later."""
-    gate = gate_of(SystemClock(), spacing_s=0.4)
+    gate = gate_of(Clock(), spacing_s=0.4)
     pass_through(gate)
     begun = time.monotonic()
     given_up = threading.Event()
@@ -292,10 +303,10 @@ def test_a_wall_doubles_its_pause_and_a_good_answer_ends_the_series(clock):
     lengths = []
 
     for _ in range(3):
-        lengths.append(gate.block_wall(60.0, 200.0))
+        lengths.append(gate.block_wall())
         clock.advance(lengths[-1])
     gate.good()
-    lengths.append(gate.block_wall(60.0, 200.0))
+    lengths.append(gate.block_wall())
     error = refused(gate)
 
     assert lengths == [60.0, 120.0, 200.0, 60.0]
@@ -306,7 +317,7 @@ def test_a_wall_doubles_its_pause_and_a_good_answer_ends_the_series(clock):
 def test_two_requests_that_meet_one_wall_count_once(clock):
     gate = gate_of(clock, in_flight_max=2)
 
-    lengths = [gate.block_wall(60.0, 3600.0), gate.block_wall(60.0, 3600.0)]
+    lengths = [gate.block_wall(), gate.block_wall()]
 
     assert lengths == [60.0, 60.0]
 
@@ -380,12 +391,12 @@ def test_a_block_and_its_step_outlive_a_restart(clock, tmp_path):
     gate_of(clock, path=path).block(3600.0)
     error = refused(gate_of(clock, path=path))
     clock.advance(3600.0)
-    gate_of(clock, path=path).block_wall(60.0, 3600.0)
+    gate_of(clock, path=path).block_wall()
     clock.advance(60.0)
     restarted = gate_of(clock, path=path)
     pass_through(restarted)
 
-    length = restarted.block_wall(60.0, 3600.0)
+    length = restarted.block_wall()
 
     assert (error.code, error.retry_after_s) == ("rate_limited", 3600.0)
     assert length == 120.0
@@ -497,17 +508,17 @@ def test_a_state_file_that_is_no_file_is_left_alone(clock, tmp_path):
 def test_a_lock_that_nobody_lets_go_is_not_waited_for_long(tmp_path):
     """Another holder keeps the file: a request sets out within a second all the same, and the next loses no time at all."""
     path = tmp_path / "toy.json"
-    gate_of(SystemClock(), path=path).block(60.0)
-    gate = gate_of(SystemClock(), spacing_s=0.01, path=path)
+    gate_of(Clock(), path=path).block(60.0)
+    gate = gate_of(Clock(), spacing_s=0.01, path=path)
 
-    with Ledger(path, 1.0, SystemClock()).held():
+    with Ledger(path, 1.0, Clock()).held():
         begun = time.monotonic()
         pass_through(gate)
         first_s = time.monotonic() - begun
         pass_through(gate)
         second_s = time.monotonic() - begun - first_s
 
-    assert gate_of(SystemClock(), path=path).blocked_for() > 50.0
+    assert gate_of(Clock(), path=path).blocked_for() > 50.0
     assert first_s < 1.0
     assert second_s < 0.2
 
@@ -515,9 +526,11 @@ def test_a_lock_that_nobody_lets_go_is_not_waited_for_long(tmp_path):
 PROCESS = """
 import sys, time
 from pathlib import Path
-from sources.calls import SystemClock
+from sources.calls import Clock
+from sources.contract import Archive, Lane
 from sources.pacing import Gate, Ticket
-gate = Gate(archive="toy", name="toy", spacing_s=float(sys.argv[2]), in_flight_max=1, clock=SystemClock(), path=Path(sys.argv[1]))
+lane = Lane(key="toy", hosts=(), spacing_s=float(sys.argv[2]), spacing_because="chosen for the tests")
+gate = Gate(Archive, lane, clock=Clock(), path=Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[3])):

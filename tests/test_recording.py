@@ -147,10 +147,12 @@ def test_a_file_written_by_hand_may_have_any_name_and_windows_line_ends(ask, tmp
 
 
 def test_files_that_are_no_answers_are_passed_over(ask, tmp_path):
-    """Garbage, a head without an address, a folder, and an answer whose body is no base64."""
+    """Garbage, heads without an address or of another shape, a folder, and an answer whose status is no number."""
     (tmp_path / "a.answer").write_bytes(b"\xff\x00")
     (tmp_path / "b.answer").write_text("{}\n\nbody")
     (tmp_path / "c.answer").mkdir()
+    (tmp_path / "e.answer").write_text('{"address": "' + FIND + '", "asked_with": ["x"]}\n\n{}')
+    (tmp_path / "f.answer").write_text("[" * 100_000 + "\n\nbody")
     (tmp_path / "d.answer").write_text('{"address": "' + FIND + '", "status": "soon"}\n\n{}')
 
     with pytest.raises(UnreadableAnswer) as caught:
