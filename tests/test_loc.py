@@ -127,6 +127,17 @@ def test_a_snippet_without_marks_is_not_taken_for_the_match(loc):
 
 
 @responses.activate
+@pytest.mark.parametrize("page", ["-3", "0", "x", ""])
+def test_what_counts_no_page_gives_no_page_number(loc, page):
+    """Pages count from 1; a number that cannot be one is neither shown nor put into the address."""
+    responses.get(PAGES, json=rows({"id": f"{ISSUE_PAGE}?sp={page}", "number_page": page}, of=1))
+
+    [match] = loc.search_text(Query(words="otter")).records
+
+    assert (match.page_number, match.page_number_is, match.source_url) == (None, None, ISSUE_PAGE)
+
+
+@responses.activate
 def test_narrowings_of_a_page_search_join_in_one_filter_and_are_told_as_sent(loc, answer):
     """A state is sent by its full name in lower case, filters are joined by |, and years go as years."""
     responses.get(PAGES, body=answer("loc/zero.json"), headers=KEPT)
@@ -135,12 +146,12 @@ def test_narrowings_of_a_page_search_join_in_one_filter_and_are_told_as_sent(loc
     loc.search_text(query)
 
     assert sent() == {"fo": "json", "at": "results,pagination", "dl": "page", "q": "otter", "dates": "1888/1963", "c": "5", "sp": "1",
-                      "fa": "location_state:new york|number_lccn:sn00000011|language:german"}
+                      "fa": "location_state:new york|language:german|number_lccn:sn00000011"}
     assert LibraryOfCongress.plan_text(query) == Plan(sent=(
-        ("date_from", "dates=1888/1963; the dates of the pages that come are checked again"),
         ("place", "fa=location_state:new york (the state where the newspaper appeared)"),
-        ("publication", "fa=number_lccn:sn00000011 (the newspaper's number)"),
-        ("language", "fa=language:german")))
+        ("language", "fa=language:german"),
+        ("date_from", "dates=1888/1963; the dates of the pages that come are checked again"),
+        ("publication", "fa=number_lccn:sn00000011 (the newspaper's number)")))
 
 
 @pytest.mark.parametrize(("date_from", "date_to", "dates"), [
@@ -534,6 +545,16 @@ def test_a_newspapers_record_lists_no_issue_and_says_how_to_reach_one(loc, answe
 
 
 @responses.activate
+def test_an_issue_without_pages_is_not_said_to_be_a_newspapers_record(loc):
+    """Its format is newspaper too; the advice to name an issue would send the reader to where they are."""
+    responses.get("https://www.loc.gov/item/sn00000011/1888-02-03/ed-1/", json={"item": {"title": "Larkfield", "original_format": ["newspaper"]}})
+
+    read = loc.read_record(ISSUE, ItemQuery(sections=("pages",)))
+
+    assert read.notes == ("The record lists no pages.",)
+
+
+@responses.activate
 @pytest.mark.parametrize(("status", "body"), [
     (404, "<html>Not Found</html>"), (404, '{"status": 404, "type": "exception"}'), (200, '{"status": 404, "type": "exception"}'),
     (200, '{"exception": "not found", "status": "not found"}'), (200, '{"item": {}, "resources": []}'), (200, '{"resources": []}')])
@@ -729,7 +750,7 @@ def test_a_record_without_text_counts_nothing(loc):
 
 @responses.activate
 def test_headings_come_exact_ones_first_with_the_variant_that_matched(loc, answer):
-    """The heading is the authorised form; a divided one is used by its first part. One of six cannot be read."""
+    """The heading is the authorised form; a divided one is used by its first part. One of six cannot be read and is counted."""
     responses.get(HEADINGS, body=answer("loc/headings.json"))
 
     page = loc.search_headings("otter", "subject", 4)
@@ -739,7 +760,7 @@ def test_headings_come_exact_ones_first_with_the_variant_that_matched(loc, answe
 
     uri = "http://id.loc.gov/authorities/subjects/sh0000003"
     assert sent() == {"q": "otter", "searchtype": "keyword", "count": "50"}
-    assert page == Page(total=61, more=True, notes=("The filter takes no heading with -- whole; use_with gives its first part.",), records=(
+    assert page == Page(total=61, more=True, skipped=1, notes=("The filter takes no heading with -- whole; use_with gives its first part.",), records=(
         Heading(label="Otter", uri=uri + "4", kind="subject", exact=True, use_with=use("Otter")),
         Heading(label="Otter in art", uri=uri + "1", kind="subject", use_with=use("Otter in art")),
         Heading(label="Mustelids", uri=uri + "2", kind="subject", variant="Otters and weasels", use_with=use("Mustelids")),
