@@ -306,15 +306,25 @@ def _cited_page(reference: Reference, archive: type[Archive], item: Item) -> Pag
 
 def _fitted_item(item: Item, list_total: int | None, given: Mapping[str, Any], sections: tuple[str, ...], answer: ItemAnswer,
                  retrieved_at: str, cited: PageEntry | None) -> ItemAnswer:
-    """The record in the windows asked, or in the largest ones that fit: lists give way first, then prose, then copies."""
+    """The record in the windows asked, or in the largest ones that fit: lists give way first, then prose, then copies.
+
+    A field that leaves no room for any window is clipped first.
+    """
     from .citations import citation
 
-    if "citation" in sections:
-        item = replace(item, citation=citation(item, retrieved_on=retrieved_at[:10], page=cited))
+    def cited_item(item: Item) -> Item:
+        return replace(item, citation=citation(item, retrieved_on=retrieved_at[:10], page=cited)) if "citation" in sections else item
 
     def made(list_limit: int, text_chars: int, copies: int) -> ItemAnswer:
         return _windowed_item(item, list_total, given, sections, answer, list_limit, text_chars, copies)
 
+    record, stated, item = item, answer.notes, cited_item(item)
+    for chars in fitting.FIELD_STEPS:
+        if fitting.fits("get_item", made(1, 200, 0)):
+            break
+        item = cited_item(fitting.clipped(record, chars, whole=("description", "subjects")))
+        item = replace(item, subjects=tuple(fitting.clipped(subject, chars) for subject in record.subjects))
+        answer = replace(answer, record=item, notes=(*fitting.clipped(stated, chars), fitting.clipped_note(chars)))
     entries = max(len(item.editions), len(item.pages), len(item.subjects), len(item.contributors), len(item.context))
     entries, chars, copies = entries or 1, given["max_text_chars"], given["max_copies"]
     if not fitting.fits("get_item", made(entries, chars, copies)):
@@ -322,7 +332,7 @@ def _fitted_item(item: Item, list_total: int | None, given: Mapping[str, Any], s
     if not fitting.fits("get_item", made(entries, chars, copies)):
         chars = fitting.largest(200, chars, lambda size: fitting.fits("get_item", made(entries, size, copies)))
     if not fitting.fits("get_item", made(entries, chars, copies)):
-        copies = fitting.largest(1, copies, lambda size: fitting.fits("get_item", made(entries, chars, size)))
+        copies = fitting.largest(0, copies, lambda size: fitting.fits("get_item", made(entries, chars, size)))
     return made(entries, chars, copies)
 
 
@@ -384,9 +394,12 @@ def _passages_of(answer: TextAnswer, read: PageText, match: str, given: Mapping[
 
 def _fitted_passages(answer: TextAnswer) -> TextAnswer:
     """As many passages as fit; those left out are counted."""
-    if fitting.fits("read_text", answer) or not answer.passages:
+    if fitting.fits("read_text", answer):
         return answer
-    every = answer.passages
+    answer = _clipped_text(answer)
+    every = answer.passages or ()
+    if fitting.fits("read_text", answer) or not every:
+        return answer
 
     def made(count: int) -> TextAnswer:
         note = f"The answer was too long: {len(every) - count} passages were left out; max_passages {count} fits."
@@ -395,9 +408,21 @@ def _fitted_passages(answer: TextAnswer) -> TextAnswer:
     return made(fitting.largest(0, len(every), lambda count: fitting.fits("read_text", made(count))))
 
 
+def _clipped_text(answer: TextAnswer) -> TextAnswer:
+    """What is said of a page, with its fields clipped so far that they fit beside one passage."""
+    shorter = answer
+    for chars in fitting.FIELD_STEPS:
+        shorter = fitting.clipped_answer(answer, chars)
+        if fitting.fits("read_text", replace(shorter, passages=(shorter.passages or ())[:1])):
+            break
+    return shorter
+
+
 def _fitted_text(answer: TextAnswer, read: PageText, given: Mapping[str, Any]) -> TextAnswer:
     """A page's text in the window asked, or in the largest one that fits."""
     text = read.text
+    if not fitting.fits("read_text", replace(answer, text=text and text[:200])):
+        answer = _clipped_text(answer)
     if text is None:
         return answer
 

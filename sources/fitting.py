@@ -1,23 +1,28 @@
 """Keeping a whole result inside what hosts take: text block and structured content together at most 60,000 bytes.
 
 Excerpts are shortened first, then the last rows of each archive in turn go; text, prose and lists are cut to the window that
-fits, where `next_offset` resumes. Whatever was cut is said, with the value that fits.
+fits, where `next_offset` resumes. Before any row goes, a field that would fill an answer by itself is clipped. Whatever was cut
+is said, with the value that fits.
 """
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from .answers import Answer, CollectionsAnswer, HeadingsAnswer, InsideAnswer, ItemsAnswer, Report
+from .inert import shortened
 from .remarks import MAX_NOTES
 from .render import render
 from .text import fold, window, words
 
 RESULT_LIMIT_BYTES = 60_000  # DESIGN 4, "Size": what hosts take, about 25,000 tokens
 _EXCERPT_STEPS = ((1200, 5), (800, 3), (500, 2), (300, 2), (200, 1), (120, 1), (80, 1))  # characters, excerpts a match
+FIELD_STEPS = (2000, 500, 160)  # characters of one field, tried in turn; no field of an answer recorded has so many as the first
+_ENTRY_CHARS = 20  # a list of texts keeps one entry for so many characters of its step
+_ADDRESSES = ("identifier", "url", "uri", "slug")  # how their fields' names end: one that is clipped leads nowhere
 
 A = TypeVar("A", bound=Answer)
 
@@ -51,8 +56,41 @@ def fit_search(tool: str, answer: A) -> A:
             if whole + _excerpt_bytes(shorter) <= RESULT_LIMIT_BYTES:
                 break
         size = result_bytes(tool, shorter.to_dict())
-    kept: A = shorter if size <= RESULT_LIMIT_BYTES else _fewer_rows(tool, shorter, size)
+    kept: A = shorter
+    for chars in FIELD_STEPS if size > RESULT_LIMIT_BYTES else ():
+        kept = clipped_answer(shorter, chars)
+        kept = kept if fits(tool, kept) else _fewer_rows(tool, kept)
+        if any(report.count for report in getattr(kept, "per_source", ())):
+            break
     return kept
+
+
+def clipped_answer(answer: A, chars: int) -> A:
+    """The answer with no field longer than `chars`, which is said when one was."""
+    shorter = clipped(answer, chars)
+    return answer if shorter == answer else replace(shorter, notes=_with_note(shorter.notes, clipped_note(chars)))
+
+
+def clipped_note(chars: int) -> str:
+    return f"The answer was too long: fields were cut to {chars} characters, lists of words to {chars // _ENTRY_CHARS} entries."
+
+
+def clipped(value: Any, chars: int, *, whole: Sequence[str] = ()) -> Any:
+    """A value with every text in it cut to `chars` and every list of texts to as many entries as that stands for.
+
+    Addresses and the fields named in `whole` stay.
+    """
+    if isinstance(value, str):
+        return shortened(value, chars)
+    if isinstance(value, (tuple, list)):
+        entries = value[:chars // _ENTRY_CHARS] if all(isinstance(entry, str) for entry in value) else value
+        return type(value)(clipped(entry, chars) for entry in entries)
+    if isinstance(value, Mapping):
+        return {name: clipped(got, chars) for name, got in value.items()}
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    kept = {entry.name: getattr(value, entry.name) for entry in fields(value)}
+    return replace(value, **{name: clipped(got, chars) for name, got in kept.items() if name not in whole and not name.endswith(_ADDRESSES)})
 
 
 def _excerpt_bytes(answer: InsideAnswer) -> int:
@@ -77,14 +115,14 @@ def _shortened(excerpt: str, wording: str, chars: int) -> str:
     return window(excerpt, max(at, 0), chars)
 
 
-def _fewer_rows(tool: str, answer: Any, size: int) -> Any:
+def _fewer_rows(tool: str, answer: Any) -> Any:
     """As many rows an archive as fit, reckoned from each row's bytes in the structured content and an even share of the text."""
     rows_name = {InsideAnswer: "hits", ItemsAnswer: "items", HeadingsAnswer: "headings", CollectionsAnswer: "collections"}[type(answer)]
     payload = answer.to_dict()
     rows = payload[rows_name]
     row_bytes = [json_bytes(row) for row in rows]
     bare = result_bytes(tool, {**payload, rows_name: []})
-    text_share = (size - bare - sum(row_bytes)) / max(1, len(rows))
+    text_share = (result_bytes(tool, payload) - bare - sum(row_bytes)) / max(1, len(rows))
     places = _places(getattr(answer, rows_name))
     limit = max(places, default=0)
     while limit and bare + sum(row_bytes[n] + text_share for n, place in enumerate(places) if place <= limit) > RESULT_LIMIT_BYTES:
@@ -108,8 +146,8 @@ def _cut_rows(answer: Any, rows_name: str, limit: int) -> Any:
     rows = getattr(answer, rows_name)
     seen = Counter(row.source for row in rows)
     kept = [row for row, place in zip(rows, _places(rows), strict=True) if place <= limit]
-    note = (f"The answer was too long: {len(rows) - len(kept)} rows were left out, the last of each archive; limit {limit} fits, "
-            "and page goes on from there.")
+    how = f"the last of each archive; limit {limit} fits, and page goes on from there" if limit else "since not one is short enough to be shown"
+    note = f"The answer was too long: {len(rows) - len(kept)} rows were left out, {how}."
     changes: dict[str, Any] = {rows_name: tuple(kept), "notes": _with_note(answer.notes, note),
                                "per_source": tuple(_recounted(report, seen, limit) for report in answer.per_source)}
     if isinstance(answer, InsideAnswer):

@@ -12,7 +12,7 @@ from toys import archive, client, identifiers, item, match, page, record
 from sources.arguments import TOOLS
 from sources.calls import Call
 from sources.client import BooksClient
-from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageText, Passage, Passages, Query
+from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageText, Passage, Passages, Query, Rights
 from sources.errors import Cancelled, InvalidInput
 from sources.fitting import RESULT_LIMIT_BYTES, result_bytes
 from sources.registry import ARCHIVES
@@ -286,6 +286,55 @@ def test_rows_that_do_not_fit_go_from_the_end_of_each_archive_in_turn() -> None:
     assert len(set(counts.values())) == 1 and counts["a"] < 25
     assert any(f"limit {counts['a']} fits" in note for note in wire["notes"])
     assert [told["count"] for told in wire["per_source"]] == [counts["a"]] * 3
+
+
+LONG = "ж" * 60_000  # one field as long as a whole answer may be
+
+
+@pytest.mark.parametrize("stated", [
+    {"title": LONG, "publisher": LONG, "rights": Rights(statement=LONG)},
+    {"language": ("ж" * 90,) * 2000},
+    {"standard_numbers": {"isbn": ("9" * 13,) * 9000}},
+    {"copies": (Copy(label="a scan", format="PDF", url="https://example.org/" + "x" * 70_000),)},
+])
+def test_a_record_with_a_field_as_long_as_an_answer_stays_below_what_hosts_take(stated: dict[str, Any]) -> None:
+    full = item(description="prose " * 2000, **stated)
+
+    wire = client(archive("a", item=full)).get_item("a:1", sections=["description", "copies", "citation"]).to_dict()
+
+    assert result_bytes("get_item", wire) <= RESULT_LIMIT_BYTES
+    assert wire["item"]["description"].startswith("prose prose")
+
+
+def test_a_page_with_a_title_as_long_as_an_answer_keeps_its_text() -> None:
+    page_read = archive("a", page_text=text_of("silver otter " * 900, title=LONG))
+
+    read = client(page_read).read_text("a:1", page=3, max_text_chars=1000).to_dict()
+    found = client(page_read).read_text("a:1", page=3, match="otter").to_dict()
+
+    assert max(result_bytes("read_text", read), result_bytes("read_text", found)) <= RESULT_LIMIT_BYTES
+    assert (read["text"][:12], read["text_window"]["total_chars"], bool(found["passages"])) == ("silver otter", 11_700, True)
+    assert any("fields were cut to 2000 characters" in note for note in read["notes"])
+
+
+def test_a_row_with_a_field_as_long_as_an_answer_is_clipped_before_any_row_goes() -> None:
+    toy = archive("a", catalogue=page(record("a:1", title=LONG), record("a:2", subjects=("otters",) * 20_000), record("a:3")))
+
+    wire = client(toy).search_items("fog").to_dict()
+
+    assert result_bytes("search_items", wire) <= RESULT_LIMIT_BYTES
+    assert [row["identifier"] for row in wire["items"]] == ["a:1", "a:2", "a:3"]
+    assert wire["notes"] == ["The answer was too long: fields were cut to 2000 characters, lists of words to 100 entries."]
+
+
+def test_no_limit_of_zero_is_advised() -> None:
+    """An address is never clipped, so a row with an endless one goes."""
+    toy = archive("a", catalogue=page(record("a:1", source_url="https://example.org/" + "x" * 70_000)))
+
+    wire = client(toy).search_items("fog").to_dict()
+
+    assert (wire["items"], wire["notes"][-1]) == (
+        [], "The answer was too long: 1 rows were left out, since not one is short enough to be shown.")
 
 
 @pytest.mark.parametrize(("name", "remark", "told"), [
