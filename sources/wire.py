@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from .contract import Archive
-from .errors import ArchiveUnreachable, InvalidInput, SourceError, TimedOut, UnreadableAnswer
+from .errors import ArchiveUnreachable, SourceError, TimedOut, UnreadableAnswer
 
 if TYPE_CHECKING:
     import requests
@@ -230,7 +230,7 @@ def _translated(exc: OSError, archive: type[Archive]) -> Setback:
         (isinstance(exc, seen.SSLError), ArchiveUnreachable, "The secure connection to {} broke.", None, OFTEN),
         (isinstance(exc, seen.ProxyError), ArchiveUnreachable, "The proxy did not let the request to {} through.",
          "Check HTTPS_PROXY and NO_PROXY; `mcp-books check` shows what is in force.", 0),
-        (isinstance(exc, (seen.InvalidProxyURL, seen.InvalidSchema)), ArchiveUnreachable, "The proxy setting cannot be used.",
+        (isinstance(exc, (seen.InvalidURL, seen.InvalidSchema)), ArchiveUnreachable, "The proxy setting cannot be used.",
          "Check HTTPS_PROXY; a SOCKS proxy is not supported.", 0),
         (isinstance(exc, seen.Timeout), TimedOut, "{} did not answer in time.", None, 0),
         (isinstance(exc, seen.ContentDecodingError), UnreadableAnswer, "{} sent an answer that cannot be decompressed.", None, 0),
@@ -239,7 +239,7 @@ def _translated(exc: OSError, archive: type[Archive]) -> Setback:
          "Check the network and the proxy settings; `mcp-books check` shows what answers.", 0),
         (isinstance(exc, seen.ConnectionError), ArchiveUnreachable, "The connection to {} broke before an answer came.",
          None, OFTEN),
-        (isinstance(exc, seen.RequestException), InvalidInput, "The question could not be made into a request to {}.", None, 0),
+        (isinstance(exc, seen.RequestException), ArchiveUnreachable, "{} sent something that is no answer in HTTP.", None, 0),
         (True, ArchiveUnreachable, "The certificate file named in the settings could not be read.",
          "Check REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.", 0))
     _, kind, message, hint, tries = next(row for row in rows if row[0])

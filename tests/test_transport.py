@@ -150,12 +150,22 @@ def test_a_plain_address_goes_through_the_proxy_of_the_environment(stand_in, mak
     assert stand_in.seen[0].raw_path == "http://plain.example/oai"
 
 
-def test_a_proxy_of_another_kind_is_named_as_a_setting(make_transport, monkeypatch):
-    monkeypatch.setenv("HTTPS_PROXY", "socks5://reader:hunter2@127.0.0.1:9")
+@pytest.mark.parametrize("proxy", ["socks5://reader:hunter2@127.0.0.1:9", "http://reader:hunter2@[::1"])
+def test_a_proxy_that_cannot_be_used_is_named_as_a_setting(make_transport, monkeypatch, proxy):
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
 
     error = failure(lambda: asker(make_transport(Toy, clock=None)).get_json(FIND))
 
-    assert error.message == "The proxy setting cannot be used."
+    assert (type(error), error.message) == (ArchiveUnreachable, "The proxy setting cannot be used.")
+
+
+def test_an_answer_with_two_lengths_is_the_archives_fault(make_transport, stand_in):
+    """The caller's question is not blamed for it."""
+    stand_in.add(".*", body=b"{}", headers={"content-length": "5"})  # beside the true one, which the stand-in writes with capitals
+
+    error = failure(lambda: asker(make_transport(Toy, clock=None, gateway=stand_in.address)).get_json(FIND))
+
+    assert (type(error), error.message) == (ArchiveUnreachable, "The Toy Library sent something that is no answer in HTTP.")
 
 
 def test_a_certificate_file_that_is_not_there_is_named_by_its_setting(make_transport, monkeypatch):
