@@ -89,8 +89,8 @@ def clipped(value: Any, chars: int, *, whole: Sequence[str] = ()) -> Any:
         return {name: clipped(got, chars) for name, got in value.items()}
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    kept = {entry.name: getattr(value, entry.name) for entry in fields(value)}
-    return replace(value, **{name: clipped(got, chars) for name, got in kept.items() if name not in whole and not name.endswith(_ADDRESSES)})
+    names = [entry.name for entry in fields(value) if entry.name not in whole and not entry.name.endswith(_ADDRESSES)]
+    return replace(value, **{name: clipped(getattr(value, name), chars) for name in names})
 
 
 def _excerpt_bytes(answer: InsideAnswer) -> int:
@@ -146,7 +146,8 @@ def _cut_rows(answer: Any, rows_name: str, limit: int) -> Any:
     rows = getattr(answer, rows_name)
     seen = Counter(row.source for row in rows)
     kept = [row for row, place in zip(rows, _places(rows), strict=True) if place <= limit]
-    how = f"the last of each archive; limit {limit} fits, and page goes on from there" if limit else "since not one is short enough to be shown"
+    how = (f"the last of each archive; limit {limit} fits, and page goes on from there" if limit
+           else "since not one is short enough to be shown")
     note = f"The answer was too long: {len(rows) - len(kept)} rows were left out, {how}."
     changes: dict[str, Any] = {rows_name: tuple(kept), "notes": _with_note(answer.notes, note),
                                "per_source": tuple(_recounted(report, seen, limit) for report in answer.per_source)}
