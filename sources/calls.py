@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from .errors import Cancelled, TimedOut
 
-PAUSE_MARGIN_S = 0.005  # a request is on its way a little after its start is noted; the archive must not see less than its spacing
+PAUSE_MARGIN_S = 0.005  # a request is on its way a little after its start is noted; the archive must not see less than is owed
 
 
 class Clock:

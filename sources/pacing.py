@@ -203,7 +203,8 @@ class Gate:
     under way. Every request, retry and redirect hop enters, says when it is sent, and leaves when it is over.
     """
 
-    def __init__(self, archive: type[Archive], lane: Lane, *, clock: Clock, spacing_s: float = 0.0, path: Path | None = None) -> None:
+    def __init__(self, archive: type[Archive], lane: Lane, *, clock: Clock, spacing_s: float = 0.0,
+                 path: Path | None = None) -> None:
         self.archive = archive
         self.lane = lane
         self.spacing_s = max(lane.spacing_s, spacing_s)
@@ -304,9 +305,9 @@ class Gate:
     def _blocked(self, now: float) -> SourceError:
         archive, seconds = self.archive, max(1, round(self._own.blocked_for(now)))
         if self._own.blocked_by == "wall":
-            return ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; nothing is sent for another {seconds} s.",
-                                      hint="A challenge page came instead of an answer. Nothing was learnt about what is held.",
-                                      archive=archive.key, retry_after_s=float(seconds))
+            return ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; nothing is sent for another "
+                                      f"{seconds} s.", archive=archive.key, retry_after_s=float(seconds),
+                                      hint="A challenge page came instead of an answer. Nothing was learnt about what is held.")
         return RateLimited(f"{archive.name} asked this client to stay away; nothing is sent for another {seconds} s.",
                            archive=archive.key, retry_after_s=float(seconds))
 

@@ -46,7 +46,7 @@ class Recorder:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 if not self._has_room(len(text)):
-                    raise OSError(errno.ENOSPC, f"the folder holds its {SHELF_LIMIT_FILES} files or {SHELF_LIMIT_BYTES >> 20} MiB")
+                    raise OSError(errno.ENOSPC, f"the folder holds its {SHELF_LIMIT_FILES} files or {SHELF_LIMIT_BYTES:,} bytes")
                 beside.write_bytes(text)
                 os.replace(beside, path)
             except OSError as exc:

@@ -14,7 +14,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -39,21 +39,21 @@ ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml", "text"
 _log = logging.getLogger("books")
 
 
+@dataclass(eq=False, slots=True, kw_only=True)
 class _Flight:
-    """One question under way, for all who wait for it. Fields are written by its own thread, but for `callers`."""
+    """One question under way, for all who wait for it. Its own thread writes every field but `callers` and `left_late`."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self.wanted = wanted
-        self.gate = wanted.gate  # of the address asked last: a redirect may lead to another lane
-        self.callers: tuple[Call, ...] = ()
-        self.left_late: tuple[Call, ...] = ()  # callers whose time was up, for whom it may run on
-        self.first_sent_at: float | None = None
-        self.requests_sent = 0
-        self.seen: SourceError | None = None  # what the last attempt met
-        self.received: Received | None = None
-        self.reply: Reply | None = None
-        self.failure: Exception | None = None
-        self.finished = False
+    wanted: Wanted
+    gate: Gate  # of the address asked last: a redirect may lead to another lane
+    callers: tuple[Call, ...] = ()
+    left_late: tuple[Call, ...] = ()  # callers whose time was up, for whom it may run on
+    first_sent_at: float | None = None
+    requests_sent: int = 0
+    seen: SourceError | None = None  # what the last attempt met
+    received: Received | None = None
+    reply: Reply | None = None
+    failure: Exception | None = None
+    finished: bool = False
 
     def unwanted(self) -> bool:
         """Whether nobody waits for it, and it has no leave to run on."""
@@ -85,7 +85,7 @@ class Transport:
         self._wire = Wire(settings.gateway)
         self._recorder = Recorder(settings.record_dir) if settings.record_dir else None
         self._shelf = Shelf(settings.replay_dir) if settings.replay_dir else None
-        self._cache = _Cache(settings.cache_max_entries, settings.cache_ttl_ms / 1000, self.clock)
+        self.cache = _Cache(settings.cache_max_entries, settings.cache_ttl_ms / 1000, self.clock)
         self._changed = threading.Condition()  # guards the flights; notified whenever one of them changes
         self._flights: dict[tuple[Question, str], _Flight] = {}
         self._failures: dict[Gate, dict[str, str]] = {}
@@ -134,12 +134,8 @@ class Transport:
                           "in_flight": gate.in_flight, "in_flight_max": gate.lane.in_flight_max,
                           "blocked_until": _iso(self.clock.time() + blocked_s) if blocked_s else None,
                           "last_failure": self._failures.get(gate)})
-        return {"lanes": lanes, "cached_entries": len(self._cache), "replaying": self._shelf is not None,
+        return {"lanes": lanes, "cached_entries": len(self.cache), "replaying": self._shelf is not None,
                 "gateway": self.settings.gateway is not None}
-
-    def forget(self, question: Question) -> None:
-        """Let the next one who asks this be answered by the archive."""
-        self._cache.drop(question)
 
     # ---- a question, from one caller ----
 
@@ -150,7 +146,7 @@ class Transport:
         if self._shelf is not None:
             asker.requests_sent += 1  # the request it stands for, so that a replay reports what the recording did
             return self._from_shelf(self._shelf, wanted)
-        kept = self._cache.get(wanted.question)
+        kept = self.cache.get(wanted.question)
         if kept is not None:
             return read(wanted, kept, cached=True)
         call.when_cancelled(self.nudge)
@@ -192,7 +188,7 @@ class Transport:
             flight = self._flights.get(key)
             leads = flight is None or flight.unwanted()
             if flight is None or leads:
-                flight = self._flights[key] = _Flight(wanted)
+                flight = self._flights[key] = _Flight(wanted=wanted, gate=wanted.gate)
             flight.callers += (call,)
             if leads:
                 threading.Thread(target=self._fly, args=(key, flight), name=f"books-{wanted.archive.key}", daemon=True).start()
@@ -287,8 +283,7 @@ class Transport:
 
     def _attempt(self, flight: _Flight) -> Reply:
         """One request with its redirects, judged, read and kept. Raises Setback, or a SourceError when no turn can come."""
-        wanted = flight.wanted
-        question = wanted.question
+        wanted, question = flight.wanted, flight.wanted.question
         flight.gate = wanted.gate
         for _ in range(REDIRECTS_MAX + 1):
             received = self._send(flight, question)
@@ -309,7 +304,7 @@ class Transport:
         flight.gate.good()
         flight.received = received
         if received.status == 200:
-            self._cache.put(wanted.question, received)
+            self.cache.put(wanted.question, received)
         return reply
 
     def _send(self, flight: _Flight, question: Question) -> Received:
@@ -387,7 +382,8 @@ def _too_late(flight: _Flight) -> SourceError:
     if flight.wanted.run_on:
         return TimedOut(f"{name} is still searching; the request goes on in the background.", archive=key,
                         retry_after_s=ASK_AGAIN_S,
-                        hint=f"Ask the same again in about {ASK_AGAIN_S:.0f} s; the answer will be there if the archive gives one.")
+                        hint=f"Ask the same again in about {ASK_AGAIN_S:.0f} s; "
+                             "the answer will be there if the archive gives one.")
     return TimedOut(f"{name} gave no whole answer within the time of this call.", archive=key)
 
 
@@ -418,9 +414,9 @@ class ArchiveAsker:
         """When the oldest answer used was fetched."""
         return min((reply.retrieved_at for reply in self.replies), default=None)
 
-    def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None, statuses: tuple[int, ...] = (200,),
-                 check_text: Check | None = None, check: Check | None = None, headers: Mapping[str, str] | None = None,
-                 run_on: bool = False) -> Reply:
+    def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None,
+                 statuses: tuple[int, ...] = (200,), check_text: Check | None = None, check: Check | None = None,
+                 headers: Mapping[str, str] | None = None, run_on: bool = False) -> Reply:
         return self._ask("json", url, params, statuses, check_text, check, form=form, headers=headers, run_on=run_on)
 
     def get_xml(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check_text: Check | None = None,
@@ -431,8 +427,8 @@ class ArchiveAsker:
                  html: bool = False) -> Reply:
         return self._ask("html" if html else "text", url, params, statuses, None, check)
 
-    def _ask(self, kind: str, url: str, params: Params, statuses: tuple[int, ...], check_text: Check | None, check: Check | None, *,
-             form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, run_on: bool = False) -> Reply:
+    def _ask(self, kind: str, url: str, params: Params, statuses: tuple[int, ...], check_text: Check | None, check: Check | None,
+             *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, run_on: bool = False) -> Reply:
         address, gate = self._transport.address(self._archive, url, params)
         question = Question(url=address, form=tuple((form or {}).items()), headers=tuple((headers or {}).items()))
         reply = self._transport.ask(self, Wanted(gate=gate, question=question, kind=kind, statuses=statuses,
@@ -442,9 +438,9 @@ class ArchiveAsker:
         return reply
 
     def forget(self) -> None:
-        """Keep none of the answers used so far: one of them could not be read after all, and asking again must ask the archive."""
+        """Keep none of the answers used so far: one could not be read after all, and asking again must ask the archive."""
         for question in self._questions:
-            self._transport.forget(question)
+            self._transport.cache.drop(question)
 
     def others_waiting(self) -> bool:
         return any(self._transport.gate(lane).waits_for_others(self.call) for lane in self._archive.lanes)

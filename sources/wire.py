@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -70,24 +70,23 @@ class Setback(Exception):
         self.wall = wall
 
 
+@dataclass(eq=False, slots=True, kw_only=True)
 class Exchange:
     """One request under way; `finished` once `answer` (status, headers, body) or `failure` is there.
 
     The bodies of `statuses` are wanted whole. `started` is called when bytes begin to leave, `over` at the end, whatever it was.
     """
 
-    def __init__(self, *, archive: type[Archive], statuses: tuple[int, ...], started: Callable[[], None],
-                 over: Callable[[], None]) -> None:
-        self.archive = archive
-        self.statuses = statuses
-        self.started = started
-        self.answer: tuple[int, dict[str, str], bytes] | None = None
-        self.failure: Exception | None = None
-        self.finished = False
-        self.stopped = False
-        self._over = over
-        self._lock = threading.Lock()
-        self._socket: socket.socket | None = None
+    archive: type[Archive]
+    statuses: tuple[int, ...]
+    started: Callable[[], None]
+    over: Callable[[], None]
+    answer: tuple[int, dict[str, str], bytes] | None = None
+    failure: Exception | None = None
+    finished: bool = False
+    stopped: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _socket: socket.socket | None = None
 
     def hold(self, handle: socket.socket) -> None:
         """Note the connection in use, by a copy of its socket, so that `stop` reaches it under any TLS."""
@@ -110,7 +109,7 @@ class Exchange:
         with self._lock:
             self.finished = True
             self._release()
-        self._over()
+        self.over()
 
     def _release(self) -> None:
         if self._socket is not None:
