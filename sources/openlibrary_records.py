@@ -165,7 +165,8 @@ def read_subject(entry: Any, query: str) -> Heading | None:
     if label is None:
         return None
     used = {"argument": kind, "value": f'"{label}"', "sources": ["openlibrary"]} if kind in ("subject", "place") else None
-    return Heading(label=label, uri=SITE + quote(key, safe="/:_,") if key.startswith("/subjects/") else None, kind=kind,
+    uri = SITE + quote(key, safe="/:_,", errors="replace") if key.startswith("/subjects/") else None
+    return Heading(label=label, uri=uri, kind=kind,
                    exact=fold(label) == fold(query.strip()), use_with=used,
                    because=None if used else f"Open Library files this under {kind}, which no field reads; give it as query.")
 
@@ -223,7 +224,7 @@ def read_author(olid: str, record: Mapping[str, Any]) -> Item:
     copies = _covers("a", record.get("photos"))
     others = joined(record.get("alternate_names"))
     remote = tuple(Related(label=f"{register}: {number}", kind="identifier",
-                           source_url=REMOTE[register] + quote(number, safe="") if register in REMOTE else None)
+                           source_url=REMOTE[register] + quote(number, safe="", errors="replace") if register in REMOTE else None)
                    for register, value in mapping(record.get("remote_ids")).items() for number in strings(value))
     notes = _noted(record, (("fuller_name", "Fuller name"), ("title", "Title")))
     return Item(identifier=f"openlibrary:{olid}", source_url=_address(olid), title=first(record.get("name")),

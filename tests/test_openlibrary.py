@@ -781,6 +781,17 @@ def test_subjects_say_which_field_takes_them(library, answer):
 
 
 @responses.activate
+def test_half_a_character_in_an_address_loses_no_row(library):
+    """A lone surrogate, which no address can hold, stands there as a question mark."""
+    responses.get(f"{SITE}/search/subjects.json", json={"numFound": 2, "docs": [
+        {"key": "/subjects/lamps\ud800", "name": "Lamps"}, {"key": "/subjects/oil", "name": "Oil"}]})
+
+    page = library.search_headings("lamps", "subject", 5)
+
+    assert [row.uri for row in page.records] == [f"{SITE}/subjects/lamps%3F", f"{SITE}/subjects/oil"]
+
+
+@responses.activate
 def test_headings_that_cannot_be_read_are_a_failure(library):
     """A count and no readable row."""
     responses.get(f"{SITE}/search/authors.json", json={"numFound": 1, "docs": [{"name": "No key"}]})
