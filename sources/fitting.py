@@ -58,8 +58,9 @@ def fit_search(tool: str, answer: A) -> A:
         size = result_bytes(tool, shorter.to_dict())
     kept: A = shorter
     for chars in FIELD_STEPS if size > RESULT_LIMIT_BYTES else ():
-        kept = clipped_answer(shorter, chars)
-        kept = kept if fits(tool, kept) else _fewer_rows(tool, kept)
+        clipped_too = clipped_answer(shorter, chars)
+        size = size if clipped_too is shorter else result_bytes(tool, clipped_too.to_dict())
+        kept = clipped_too if size <= RESULT_LIMIT_BYTES else _fewer_rows(tool, clipped_too, size)
         if any(report.count for report in getattr(kept, "per_source", ())):
             break
     return kept
@@ -115,14 +116,17 @@ def _shortened(excerpt: str, wording: str, chars: int) -> str:
     return window(excerpt, max(at, 0), chars)
 
 
-def _fewer_rows(tool: str, answer: Any) -> Any:
-    """As many rows an archive as fit, reckoned from each row's bytes in the structured content and an even share of the text."""
+def _fewer_rows(tool: str, answer: Any, size: int) -> Any:
+    """As many rows an archive as fit, reckoned from each row's bytes in the structured content and an even share of the text.
+
+    `size` is the whole answer's, in bytes.
+    """
     rows_name = {InsideAnswer: "hits", ItemsAnswer: "items", HeadingsAnswer: "headings", CollectionsAnswer: "collections"}[type(answer)]
     payload = answer.to_dict()
     rows = payload[rows_name]
     row_bytes = [json_bytes(row) for row in rows]
     bare = result_bytes(tool, {**payload, rows_name: []})
-    text_share = (result_bytes(tool, payload) - bare - sum(row_bytes)) / max(1, len(rows))
+    text_share = (size - bare - sum(row_bytes)) / max(1, len(rows))
     places = _places(getattr(answer, rows_name))
     limit = max(places, default=0)
     while limit and bare + sum(row_bytes[n] + text_share for n, place in enumerate(places) if place <= limit) > RESULT_LIMIT_BYTES:
