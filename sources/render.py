@@ -295,7 +295,8 @@ def _rights(told: Told) -> Lines:
     """The terms, or that none are stated; silence grants nothing."""
     rights = told.get("rights", {})
     covers = _said(rights.get("covers", "this record"))
-    stated = " ".join(_said(part) for part in (rights.get("statement"), rights.get("url"), rights.get("note")) if part)
+    url = None if (rights.get("url") or "") in (rights.get("statement") or "") else rights["url"]
+    stated = " ".join(_said(part) for part in (rights.get("statement"), url, rights.get("note")) if part)
     silent = "" if rights.get("statement") or rights.get("url") else "nothing is stated, and nothing is granted. "
     return [f"Rights: of {covers}: {silent}{stated}".rstrip()]
 
