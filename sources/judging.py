@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import unquote_plus
 
 from .contract import Archive, Check, Lane, Reply
 from .decoding import decode_json, decode_text, decode_xml, is_html, text_of_xml
@@ -62,7 +63,8 @@ def _is_wall(wanted: Wanted, lane: Lane, received: Received) -> bool:
         signs += ("access denied",)
     page = received.body[:SIGNS_IN_BYTES].decode("utf-8", "replace").lower()
     where = received.url.lower() if received.url != wanted.question.url else ""
-    return any(sign in page or sign in where for sign in signs)
+    asked = unquote_plus(" ".join((wanted.question.url, *(value for _, value in wanted.question.form)))).lower()
+    return any((sign in page or sign in where) and sign not in asked for sign in signs)  # an error page may repeat what was asked
 
 
 def leads_to_wall(lane: Lane, address: str, asked: str) -> bool:

@@ -710,6 +710,16 @@ def test_a_redirect_to_a_challenge_is_not_followed(stand_in, real):
     assert len(stand_in.seen) == 1
 
 
+def test_an_error_page_that_repeats_the_question_is_no_challenge(stand_in, real):
+    """Else anybody could silence an archive by asking for a captcha; the page of a real one holds other signs as well."""
+    stand_in.add(".*", status=404, headers=HTML, body=b"<html><title>404</title>Nothing found for a captcha.</html>")
+
+    error = failure(lambda: asker(real()).get_json(FIND, {"q": "a captcha"}))
+
+    assert type(error) is RecordNotFound
+
+
+
 def test_the_callers_own_words_are_no_challenge(stand_in, real):
     """Somebody looks for the word captcha: neither the address nor a redirect that repeats it is a sign."""
     stand_in.add("toy.example/find", status=302, headers={"Location": "/there?q=captcha"})
