@@ -10,12 +10,14 @@ import threading
 
 TYPE_CHECKING = False  # typing itself would be a twentieth of the start
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
 JOURNAL_PIECES = 256  # what may wait for a reader of stderr; beyond it pieces are dropped, never waited for
 PIECE_BYTES = 4096  # of one piece at most
 JOURNAL_GRACE_S = 0.2  # what the last pieces are given at the end
+OUTLET_LINES = 1000  # messages that may wait for a host that does not read; beyond it the server stops reading too
+OUTLET_GRACE_S = 0.6  # what the last messages are given at the end: with a call's second, well inside two
 
 
 def read_lines(host: BinaryIO, limit_bytes: int) -> Iterator[bytes | None]:
@@ -50,6 +52,40 @@ def claim_stdout() -> BinaryIO:
     return open(protocol, "wb")
 
 
+class Outlet:
+    """Whole lines to the host, in order, by a thread of its own: whoever answers never waits for a host that does not read.
+
+    `gone` is called once the host has closed its end.
+    """
+
+    def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
+        self._stream, self._gone = stream, gone
+        self._lines: queue.Queue[bytes] = queue.Queue(OUTLET_LINES)
+        threading.Thread(target=self._pass_on, name="outlet", daemon=True).start()
+
+    def write(self, line: bytes) -> None:
+        self._lines.put(line)
+
+    def _pass_on(self) -> None:
+        while True:
+            line = self._lines.get()
+            try:
+                self._stream.write(line)
+                self._stream.flush()
+            except OSError:
+                self._gone()
+            self._lines.task_done()
+
+    def drain(self) -> None:
+        """Give the last messages a moment to be taken."""
+        _drain(self._lines, OUTLET_GRACE_S)
+
+
+def _drain(waiting: queue.Queue[bytes], grace_s: float) -> None:
+    with waiting.all_tasks_done:
+        waiting.all_tasks_done.wait_for(lambda: not waiting.unfinished_tasks, grace_s)
+
+
 class Journal(io.TextIOBase):
     """A standard error that never makes its writer wait: a thread of its own writes what a bounded queue holds."""
 
@@ -76,5 +112,4 @@ class Journal(io.TextIOBase):
 
     def drain(self) -> None:
         """Give the last pieces a moment to be taken."""
-        with self._pieces.all_tasks_done:
-            self._pieces.all_tasks_done.wait_for(lambda: not self._pieces.unfinished_tasks, JOURNAL_GRACE_S)
+        _drain(self._pieces, JOURNAL_GRACE_S)

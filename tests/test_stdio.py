@@ -261,6 +261,24 @@ def test_no_thread_holds_the_process() -> None:
 
 
 @posix_only
+def test_an_end_is_seen_though_the_host_never_reads() -> None:
+    """Sixty tool lists are more than any pipe holds."""
+    process = subprocess.Popen([sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdin is not None
+    asked = [HANDSHAKE, *({"jsonrpc": "2.0", "id": n, "method": "tools/list"} for n in range(60))]
+    try:
+        process.stdin.write(b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in asked))
+        process.stdin.close()
+        began = time.monotonic()
+        code = process.wait(WAIT_S)
+
+        assert (code, time.monotonic() - began < EXIT_LIMIT_S + 1) == (0, True)
+    finally:
+        process.kill()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
 def test_a_host_that_went_away_ends_the_server_quietly() -> None:
     """The output breaks while the input stays open, in the middle of a call; nothing is said on stderr."""
     reading, writing = os.pipe()
