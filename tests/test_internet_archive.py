@@ -194,6 +194,16 @@ def test_a_400_without_a_reason_is_asked_again_once_then_reported(archive, body)
 
 
 @responses.activate
+def test_a_422_is_a_refused_query_though_it_gives_no_reason(archive):
+    responses.get(TEXT, body="", status=422)
+
+    with pytest.raises(InvalidInput) as caught:
+        archive.search_text(Query(words="x"))
+
+    assert (caught.value.message, len(responses.calls)) == ("The Internet Archive refuses this query: it gives no reason.", 1)
+
+
+@responses.activate
 def test_a_search_route_that_is_gone_is_a_failure_and_no_absence(archive):
     """A 404 is the route's, not a record's; it is not asked again."""
     responses.get(TEXT, body="<html>Not Found</html>", status=404)
