@@ -150,7 +150,7 @@ def _cut_rows(answer: Any, rows_name: str, limit: int) -> Any:
     rows = getattr(answer, rows_name)
     seen = Counter(row.source for row in rows)
     kept = [row for row, place in zip(rows, _places(rows), strict=True) if place <= limit]
-    how = (f"the last of each archive; limit {limit} fits, and page goes on from there" if limit
+    how = (f"the last of each archive; limit {limit} fits{', and page goes on from there' if getattr(answer, 'page', 1) == 1 else ''}" if limit
            else "since not one is short enough to be shown")
     note = f"The answer was too long: {len(rows) - len(kept)} rows were left out, {how}."
     changes: dict[str, Any] = {rows_name: tuple(kept), "notes": _with_note(answer.notes, note),
