@@ -249,11 +249,14 @@ class Server:
         except ProtocolError as error:
             return failure(error, {"id": request.id})
         except Exception as exc:
-            from sources.errors import Cancelled
+            from sources.errors import Cancelled, lacking_library
             if isinstance(exc, Cancelled):
                 return None
             log_traceback(self.books.settings)
-            fault = ProtocolError(INTERNAL_ERROR, "Internal error: a fault in this server, not in the request.")
+            lacking = lacking_library(exc)
+            if lacking and request.method == "tools/call":
+                return success(request, {"content": [_text(f"Error: {lacking}")], "isError": True})
+            fault = ProtocolError(INTERNAL_ERROR, lacking or "Internal error: a fault in this server, not in the request.")
             return failure(fault, {"id": request.id})
 
     def busy(self, request: Request) -> dict[str, Any]:
@@ -674,7 +677,14 @@ class Batch:
 # ---- the process ------------------------------------------------------------------------------------------------------
 
 def log_traceback(settings: Settings) -> None:
-    if settings.log_level != "silent":
+    """Tell standard error of the exception being handled; one line is enough where a library is missing."""
+    if settings.log_level == "silent":
+        return
+    from sources.errors import lacking_library
+    lacking = lacking_library(sys.exc_info()[1])
+    if lacking:
+        print(f"{NAME}: {lacking}", file=sys.stderr)
+    else:
         import traceback
         traceback.print_exc()
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from .calls import Call
-from .errors import Cancelled, SourceError, TimedOut, UnreadableAnswer
+from .errors import LIBRARIES, Cancelled, SourceError, TimedOut, UnreadableAnswer
 
 T = TypeVar("T")
 _GRACE_S = 0.5  # a worker raises by itself at the call's deadline; this much later it is left behind
@@ -24,7 +24,7 @@ def ask_each(jobs: Mapping[str, Callable[[], T]], names: Mapping[str, str], call
     adapter itself is logged and becomes that archive's UnreadableAnswer, so that no archive's fault loses another's rows.
 
     Raises:
-        Cancelled: the caller took the call back.
+        Cancelled: the caller took the call back. ImportError: one of LIBRARIES is missing.
     """
     if not jobs:
         return {}
@@ -67,7 +67,7 @@ def _outcome(future: Future[Any], key: str, name: str) -> Any:
         return future.result()
     if isinstance(error, SourceError):
         return error
-    if isinstance(error, Cancelled):
-        raise error
+    if isinstance(error, Cancelled) or (isinstance(error, ImportError) and error.name in LIBRARIES):
+        raise error  # without its library no archive could answer
     log.error("%s: a fault in reading its answer", key, exc_info=error)
     return UnreadableAnswer(f"{name} answered something that this client could not read.", archive=key)

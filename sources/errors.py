@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+LIBRARIES = ("requests", "lxml", "jsonschema")  # what this program needs beside Python itself
+_OWN = ("mcp_books", "sources", "schemas")
+
 
 class SourceError(Exception):
     """A question that an archive, the network or this client could not answer.
@@ -76,3 +79,19 @@ class TimedOut(SourceError):
 
 class Cancelled(Exception):
     """The caller took the question back. Never part of an answer: whoever waits simply stops."""
+
+
+def lacking_library(error: BaseException | None) -> str | None:
+    """What to tell when a library cannot be loaded, as under a host's wrong interpreter; None for any other error.
+
+    The error's own text may hold paths of this machine, so only names are told.
+    """
+    if not isinstance(error, ImportError) or (error.name or "").partition(".")[0] in _OWN:
+        return None
+    from importlib.util import find_spec
+
+    absent = [name for name in LIBRARIES if find_spec(name) is None]
+    named = ", ".join(absent or [(error.name or "").partition(".")[0] or " or ".join(LIBRARIES)])
+    them = "them" if len(absent) > 1 else "it"
+    return (f"This Python lacks {named}: install {them} for it, or start mcp-books with the Python of the environment that "
+            f"has {them}. Nothing was asked of any archive.")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .answers import Answer
 from .calls import Call
-from .errors import InvalidInput, SourceError
+from .errors import InvalidInput, SourceError, lacking_library
 from .inert import inert
 from .render import not_answered, notes, render, render_error
 from .screen import Screen, decades, readable
@@ -57,6 +57,12 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str] = os.environ, stdout
             return _run(argv, environ, out, err, make_client or _books_client)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except ImportError as error:
+        lacking = lacking_library(error)
+        if lacking is None:
+            raise
+        print(f"{PROGRAM}: {lacking}", file=err)
+        return FAILED
     except BrokenPipeError:
         _abandon(out)
         return ANSWERED

@@ -246,7 +246,7 @@ class Transport:
             flight.reply = self._attempts(flight)
         except Abandoned:
             flight.failure = Cancelled("Nobody waited for this answer any more.")
-        except SourceError as exc:
+        except (SourceError, ImportError) as exc:
             flight.failure = exc
         except Exception as exc:  # a fault of ours must not leave callers waiting
             _log.exception("a request to %s ended in a fault of this program", archive.name)

@@ -199,9 +199,47 @@ def test_a_clone_runs_on_libraries_unpacked_in_a_folder(clone: Path, libraries: 
     without = run(command, cwd=tmp_path)
     shown = run(command, cwd=tmp_path, PYTHONPATH=str(libraries))
 
-    assert without.returncode != 0
+    assert without.returncode == 1
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "sample shelf" in shown.stdout
+
+
+LACKING = ("This Python lacks {0}: install {1} for it, or start mcp-books with the Python of the environment that has {1}. "
+           "Nothing was asked of any archive.")
+
+
+def test_a_host_with_an_interpreter_that_lacks_the_libraries_is_told_so(tmp_path: Path) -> None:
+    """The list is answered, and each call says what is missing; nothing of this machine's folders is told."""
+    search = {"name": "search_inside", "arguments": {"query": "fog"}}
+    calls = ({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": search},
+             {"jsonrpc": "2.0", "id": 4, "method": "resources/read", "params": {"uri": "books://item/loc:00001874"}})
+    said = LISTING + "".join(json.dumps(call) + "\n" for call in calls)
+
+    done = run([sys.executable, "-S", ROOT / "mcp_books.py"], cwd=tmp_path, said=said)
+
+    told = LACKING.format("requests, lxml, jsonschema", "them")
+    replies = {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines())}
+    assert [tool["name"] for tool in replies[2]["result"]["tools"]] == list(TOOLS)
+    assert replies[3]["result"] == {"content": [{"type": "text", "text": f"Error: {told}"}], "isError": True}
+    assert replies[4]["error"] == {"code": mcp_books.INTERNAL_ERROR, "message": told}
+    assert set(done.stderr.splitlines()) == {f"mcp-books: {told}"}
+
+
+@pytest.mark.parametrize("command", [["demo"], ["search-inside", "fog"]], ids=["demo", "search-inside"])
+def test_a_command_without_the_libraries_says_so_in_a_line(tmp_path: Path, command: list[str]) -> None:
+    done = run([sys.executable, "-S", ROOT / "mcp_books.py", *command], cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (1, f"mcp-books: {LACKING.format('requests, lxml, jsonschema', 'them')}\n")
+
+
+def test_one_missing_library_is_no_fault_of_an_archive(libraries: Path, tmp_path: Path) -> None:
+    """What fails inside every archive's thread for want of a library is told once, not as answers that could not be read."""
+    (libraries / "requests").unlink()
+    environ = {"PYTHONPATH": str(libraries), "BOOKS_STATE_DIR": "off", "BOOKS_GATEWAY": "http://127.0.0.1:9"}
+
+    done = run([sys.executable, "-S", ROOT / "mcp_books.py", "search-items", "fog"], cwd=tmp_path, **environ)
+
+    assert (done.returncode, done.stderr) == (1, f"mcp-books: {LACKING.format('requests', 'it')}\n")
 
 
 def test_an_installed_command_starts_in_any_folder(built: Path, libraries: Path, hostile: Path, tmp_path: Path) -> None:
