@@ -4,6 +4,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Any
 
 _TAG = re.compile(r"<(?:!--.*?--|/?[A-Za-z][^<>]*|!\[CDATA\[|![A-Za-z][^<>]*)>", re.DOTALL)
@@ -90,8 +91,17 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in written order: runs of letters and digits, with an apostrophe inside kept."""
-    return tuple(_WORD.findall(text))
+    """The words of a text in written order: runs of letters and digits with their marks, an apostrophe inside kept."""
+    return tuple(match.group() for match in _each_word(text))
+
+
+def _each_word(text: str) -> Iterator[re.Match[str]]:
+    """The words where they stand. A mark belongs to the letter before it: it parts no word, as an accent, vowel sign or tie."""
+    marks = "" if text.isascii() else "".join(sorted(char for char in set(text) if unicodedata.category(char)[0] == "M"))
+    if not marks:
+        return _WORD.finditer(text)
+    run = rf"[^\W_](?:[^\W_]|[{marks}])*"
+    return re.finditer(rf"{run}(?:['’ʼ]{run})*", text)
 
 
 def first_match(text: str, wording: str) -> int | None:
@@ -106,7 +116,7 @@ def first_match(text: str, wording: str) -> int | None:
     if not all(word in folded for word in wanted):
         return None
     start = None
-    for match in _WORD.finditer(text):
+    for match in _each_word(text):
         word = fold(match.group())
         if word in wanted:
             start = match.start() if start is None else start

@@ -38,8 +38,12 @@ def test_markup_becomes_plain_text_with_its_line_ends() -> None:
 @pytest.mark.parametrize(("body", "wording", "found"), [
     ("The White Whale", "white whale", True), ("The Whitest Whale", "white whale", False), ("Wal et baleine", "BALEINE", True),
     ("Zoé", "zoe", True), ("anything", "", False),
+    ("Zoe\u0301 la re\u0302veuse", "Zoé rêveuse", True), ("Zoé", "zoe\u0301", True), ("Zoe\u0301", "zo", False),
+    ("Filosofii\ufe20a\ufe21 tvorchestva", "filosofiia", True), ("Filosofii\ufe20a\ufe21", "a", False),
+    ("हिन्दी साहित्य", "हिन्दी", True), ("हिन्दी साहित्य", "ह", False),
 ])
 def test_a_text_holds_a_wording_only_when_every_word_stands_in_it_whole(body: str, wording: str, found: bool) -> None:
+    """An accent written apart, half a tie, a vowel sign: a mark parts no word and makes none."""
     assert (text.first_match(body, wording) is not None) is found
 
 
