@@ -53,6 +53,7 @@ LETTER_OF = {"/type/work": "W", "/type/edition": "M", "/type/author": "A"}
 _ACTING = re.compile(r'([()\[\]{}:"+\-^!\\*])')  # not / ? ~: the server escapes those, and twice would let them act
 _OPERATOR = re.compile(r"(?<!\S)(?:AND|OR|NOT)(?!\S)")
 _LIST = re.compile(r"\s*/(?:people/[^/\s]+/)?lists/OL\d+L\b")  # in q, this would search inside a list
+_UNESCAPED = re.compile(r"[*!]|&&|\|\|")  # what the server leaves acting in a parameter; a backslash of ours it would double
 _STRAY_CARET = re.compile(r"(?<!\\)\^(?![\d.])")
 
 
@@ -389,7 +390,7 @@ def _worded(name: str, value: str) -> tuple[str, str]:
         return param, bare  # an author's own key, which the parameter knows
     quoted = len(value) > 2 and value[0] == value[-1] == '"'
     if param != "q" and not quoted:
-        return param, value
+        return param, " ".join(_UNESCAPED.sub(" ", value).split())
     text = _phrase(value[1:-1]) if quoted else f"({_literal(value)})"
     spelled = " OR ".join(f"{field}:{text}" for field in index)
     return "q", f"({spelled})" if len(index) > 1 else spelled

@@ -95,6 +95,17 @@ def test_fields_in_words_require_each_word(library):
 
 
 @responses.activate
+def test_marks_that_would_act_in_a_parameter_go_out_as_blanks(library):
+    """The server escapes the other marks itself; a star would be a wildcard there, whatever stands before it."""
+    responses.get(SEARCH_URL, json=NONE)
+
+    library.search_catalogue(Query(fields={"creator": "Ferr* Odile!", "publisher": "Lamp && Sons || Co", "subject": "what? (it)"}))
+
+    assert {name: sent()[name] for name in ("author", "publisher", "subject")} == {
+        "author": "Ferr Odile", "publisher": "Lamp Sons Co", "subject": "what? (it)"}
+
+
+@responses.activate
 def test_fields_in_quotation_marks_ask_for_adjacent_words(library):
     """Quotation marks act in q alone; a name is sought among the other names too, as the parameter would."""
     responses.get(SEARCH_URL, json=NONE)
