@@ -26,6 +26,7 @@ _TYPES = {
     "software": ("software", "misc", "COMP"),
 }
 _UNCLEAR = ("document", "misc", "GEN")
+_OF_A_LIFE = ("author", "person", "organisation")  # kinds of record whose date is a life's, not that of anything issued
 
 # A brace is spelled as a command even in pairs: BibTeX counts braces behind a backslash too, so one alone would end the field.
 _BIBTEX_MARKS = {"\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "~": r"\textasciitilde{}",
@@ -61,12 +62,19 @@ def _facts(item: Item, retrieved_on: str, page: PageEntry | None) -> Facts:
     return {
         "id": (re.sub(r"[^A-Za-z0-9.]+", "-", item.identifier).strip("-.") or "record",), "title": _lines(item.title),
         "author": _lines(*item.creators) or _lines(item.creator),
-        "issued": _lines(item.date) or (() if item.year is None else (str(item.year),)), "publisher": _lines(item.publisher),
+        "issued": _issued(item), "publisher": _lines(item.publisher),
         "publisher-place": _lines(item.place), "language": _lines(", ".join(_lines(*item.language))),
         "ISBN": _lines(*item.standard_numbers.get("isbn", ())), "ISSN": _lines(*item.standard_numbers.get("issn", ())),
         "call-number": _lines(item.call_number), "page": printed, "source": _lines(item.source_name.removeprefix("the ")),
         "URL": (page.source_url if page else item.source_url,), "accessed": _lines(retrieved_on[:10]),
         "note": _lines(". ".join(filter(None, (seen_as, *_lines(item.attribution)))))}
+
+
+def _issued(item: Item) -> tuple[str, ...]:
+    """The date as published, else the year."""
+    if item.media_type in _OF_A_LIFE:
+        return ()
+    return _lines(item.date) or _lines(None if item.year is None else str(item.year))
 
 
 def _lines(*texts: str | None) -> tuple[str, ...]:

@@ -131,6 +131,17 @@ def test_a_record_that_states_nothing_gets_nothing_but_its_address_and_the_day()
     }
 
 
+def test_a_persons_record_is_cited_without_its_dates_of_life() -> None:
+    """Nobody was issued on the day of birth: no form holds it."""
+    item = Item(identifier="openlibrary:OL800011A", title="Odile Ferrant", date="born 1841, died 1902", media_type="author",
+                source_url="https://openlibrary.org/authors/OL800011A")
+
+    forms = citation(item, retrieved_on=RETRIEVED)
+
+    assert "issued" not in forms["csl_json"]
+    assert [name for name in ("bibtex", "ris", "plain") if "1841" in forms[name]] == []
+
+
 def test_the_credit_an_archive_asks_for_is_in_every_form() -> None:
     """data.bnf.fr is free on two conditions, and a copied citation must keep both."""
     forms = citation(RECORDS["accents"], retrieved_on=RETRIEVED)
