@@ -21,7 +21,7 @@ import mcp_books
 from sources import errors
 from sources.demo import SHELF
 from sources.registry import ARCHIVES, ENTRIES, Entry
-from sources.settings import Settings, read_settings
+from sources.settings import PROJECT_URL, Settings, read_settings
 from sources.tools import TOOLS, schema_file, tool_schemas
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,10 +33,11 @@ HALVES = {"en": README.partition(FRENCH_BEGINS)[0], "fr": "".join(README.partiti
 # must then stand in what is printed.
 INSTEAD = (
     (r"(python3? -m venv) .*", r"\1 --help"),
-    (r"\. \.venv/bin/activate", ":"),
+    (r"git clone .*|cd mcp-books|\. \.venv/bin/activate", ":"),
     (r"(python -m pip \w+) .*", r"\1 --help"),
     (r"python -m pytest", "python -m pytest --version"),
-    (r"(mcp-books check).*", r"\1 --help"),
+    (r"(python3? mcp_books\.py check) .*", r"\1 --help"),
+    (r"(python tests/manifest\.py \S+) > \S+", r"\1"),
     (r"(?:claude mcp add \w+ --|npx @modelcontextprotocol/inspector) (\S+ \S+)", r"\1 --version"),
 )
 OF_A_SYSTEM = {  # interpreter and program as README spells them
@@ -143,11 +144,15 @@ def test_every_shell_block_runs_and_the_shelf_answers_its_questions(command: str
 
 
 def test_what_is_not_run_as_it_stands_is_little() -> None:
-    """Six kinds of command, each of them met."""
+    """Seven kinds of command, each of them met."""
     unrun = [command for block in blocks(HALVES["en"], "sh") for command in commands(block) if replaced(command)]
 
     assert {pattern for pattern, _ in INSTEAD for command in unrun if re.fullmatch(pattern, command)} == {pattern for pattern, _ in INSTEAD}
-    assert len(INSTEAD) == 6
+    assert len(INSTEAD) == 7
+
+
+def test_the_clone_is_made_of_the_projects_own_page() -> None:
+    assert re.findall(r"git clone (\S+)", README) == [PROJECT_URL] * len(HALVES)
 
 
 @pytest.mark.parametrize("block", blocks(HALVES["en"], "python"), ids=lambda block: block.body.splitlines()[0][:40])
@@ -184,7 +189,7 @@ def test_the_paths_of_three_systems_are_given(half: str) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="the shell blocks are written for a POSIX shell")
 def test_the_answer_shown_is_the_one_given(environment: dict[str, str]) -> None:
-    question, = blocks(section_named("en", "A question and its answer"), "sh")
+    question, _ = blocks(section_named("en", "A question and its answer"), "sh")
     shown, = blocks(section_named("en", "A question and its answer"), "text")
 
     assert run(["sh", "-c", question.body], environment).stdout == shown.body
