@@ -83,6 +83,7 @@ class Exchange:
     over: Callable[[], None]
     answer: tuple[int, dict[str, str], bytes] | None = None
     failure: Exception | None = None
+    answering: bool = False  # the head of the answer has come
     finished: bool = False
     stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -182,6 +183,7 @@ class Wire:
             exchange.started()
             response = adapter.send(request, stream=True, timeout=(limit_s, limit_s), verify=around["verify"], cert=None,
                                     proxies=around["proxies"] if self._gateway is None else {})
+            exchange.answering = True
             with response:
                 return response.status_code, _headers(response), _body(exchange, response)
         except OSError as exc:  # every exception of requests is one
@@ -222,6 +224,7 @@ def _translated(exc: OSError, archive: type[Archive]) -> Setback:
 
     certificate = isinstance(exc, seen.SSLError) and "certificate" in str(exc).lower()
     reason = getattr(exc.args[0], "reason", None) if exc.args else None  # NewConnectionError: refused, no such host, no route
+    cause = reason and (reason.__cause__ or reason.__context__)  # what the system said; urllib3 1 keeps it as the context
     # Whether it is this one, the error, its sentence and hint, and how often to ask again; the first row that is right counts.
     rows: tuple[tuple[bool, type[SourceError], str, str | None, int], ...] = (
         (certificate, ArchiveUnreachable, "The certificate shown in the name of {} could not be verified.",
@@ -231,9 +234,15 @@ def _translated(exc: OSError, archive: type[Archive]) -> Setback:
          "Check HTTPS_PROXY and NO_PROXY; `mcp-books check` shows what is in force.", 0),
         (isinstance(exc, (seen.InvalidURL, seen.InvalidSchema)), ArchiveUnreachable, "The proxy setting cannot be used.",
          "Check HTTPS_PROXY; a SOCKS proxy is not supported.", 0),
+        (isinstance(exc, seen.ConnectTimeout), TimedOut, "No connection to {} came about in time.",
+         "Check the network and the proxy settings: a firewall that drops requests looks like this.", 0),
         (isinstance(exc, seen.Timeout), TimedOut, "{} did not answer in time.", None, 0),
         (isinstance(exc, seen.ContentDecodingError), UnreadableAnswer, "{} sent an answer that cannot be decompressed.", None, 0),
         (isinstance(exc, seen.ChunkedEncodingError), ArchiveUnreachable, BROKE_OFF, None, OFTEN),
+        (isinstance(cause, socket.gaierror), ArchiveUnreachable, "The host name of {} could not be looked up.",
+         "Check the network, its name server (DNS) and the proxy settings; `mcp-books check` shows what answers.", 0),
+        (isinstance(cause, ConnectionRefusedError), ArchiveUnreachable, "The connection to {} was refused.",
+         "Check the firewall and the proxy settings; `mcp-books check` shows what answers.", 0),
         (isinstance(reason, NewConnectionError), ArchiveUnreachable, "{} could not be reached from here.",
          "Check the network and the proxy settings; `mcp-books check` shows what answers.", 0),
         (isinstance(exc, seen.ConnectionError), ArchiveUnreachable, "The connection to {} broke before an answer came.",

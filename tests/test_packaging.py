@@ -179,7 +179,7 @@ def test_a_home_that_cannot_be_written_to_stops_nothing(clone: Path, tmp_path: P
 
     result = json.loads(line)["result"]
     assert result["isError"]
-    assert "Open Library could not be reached from here." in result["content"][0]["text"]
+    assert "The connection to Open Library was refused." in result["content"][0]["text"]
 
 
 def test_files_of_the_working_folder_take_no_modules_place(clone: Path, hostile: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -484,7 +485,28 @@ def test_a_connection_refused_is_told_once_and_not_asked_again(make_transport):
 
     error = failure(lambda: asker(transport).get_json(FIND))
 
-    assert (error.code, error.message) == ("network_error", "The Toy Library could not be reached from here.")
+    assert (error.code, error.message) == ("network_error", "The connection to the Toy Library was refused.")
+    assert pacing.slept == []
+
+
+@pytest.mark.parametrize(("cause", "code", "message"), [
+    (socket.gaierror(-2, "no such name"), "network_error", "The host name of the Toy Library could not be looked up."),
+    (OSError(113, "no route"), "network_error", "The Toy Library could not be reached from here."),
+    (TimeoutError("timed out"), "timeout", "No connection to the Toy Library came about in time.")],
+    ids=["name", "route", "time"])
+def test_a_failed_look_up_a_missing_way_and_a_silent_host_are_told_apart(make_transport, monkeypatch, cause, code, message):
+    """Each is mended by somebody else; none is asked again at once."""
+    def fail(*arguments, **options):
+        raise cause
+
+    monkeypatch.setattr("urllib3.util.connection.create_connection", fail)
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    pacing = FakeClock()
+    transport = make_transport(Toy, clock=None, pacing_clock=pacing, gateway="http://toy.invalid")
+
+    error = failure(lambda: asker(transport).get_json(FIND))
+
+    assert (error.code, error.message) == (code, message)
     assert pacing.slept == []
 
 
