@@ -7,14 +7,15 @@ from __future__ import annotations
 import datetime
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from os.path import commonprefix
 from typing import Any
 
 from .contract import FIELDS, Archive
 from .errors import InvalidInput
 from .tools import SCHEMAS, TOOLS, schema_file, tool_schema, tool_schemas
 
-__all__ = ["SCHEMAS", "TOOLS", "check", "schema_file", "tool_schema", "tool_schemas"]
+__all__ = ["SCHEMAS", "TOOLS", "check", "nearest", "schema_file", "tool_schema", "tool_schemas"]
 _BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}  # what DESIGN allows beside native_query
 _TO_SEARCH_ON = ("query", *FIELDS, "media_type", "year_from", "year_to", "date_from", "date_to")
 
@@ -29,7 +30,7 @@ def check(tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archi
     properties = schema["properties"]
     for name in arguments:
         if name not in properties:
-            raise InvalidInput(f"{tool} takes no argument {name!r}.{_nearest(name, properties)}",
+            raise InvalidInput(f"{tool} takes no argument {name!r}.{nearest(name, properties)}",
                                hint="Its arguments are: " + ", ".join(properties) + ".")
     given = {name: _read(value, properties[name]) for name, value in arguments.items() if value is not None}
     _validate(tool, given, schema)
@@ -38,9 +39,13 @@ def check(tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archi
     return {**defaults, **given}
 
 
-def _nearest(name: str, names: Mapping[str, Any]) -> str:
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f" Did you mean {close[0]!r}?" if close else ""
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, as a question; empty where none is near. The same beginning counts for more."""
+    def likeness(other: str) -> float:
+        return difflib.SequenceMatcher(None, name, other).ratio() + len(commonprefix([name, other])) / 10
+
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return f" Did you mean {max(close, key=likeness)!r}?" if close else ""
 
 
 def _read(value: Any, rule: Mapping[str, Any]) -> Any:
@@ -89,8 +94,8 @@ def _refusal(tool: str, error: Any, schema: dict[str, Any]) -> InvalidInput:
     came = json.dumps(error.instance, ensure_ascii=False, default=str)
     came = came if len(came) <= 80 else came[:79] + "…"
     rule, limit = error.validator, error.validator_value
-    nearest = _nearest(str(error.instance), dict.fromkeys(map(str, limit))) if rule == "enum" else ""
-    return InvalidInput(f"{tool}.{name} is {came}; wanted: {_allowed(rule, limit, name)}.{nearest}", hint=f"Change {name} and ask again.")
+    meant = nearest(str(error.instance), list(map(str, limit))) if rule == "enum" else ""
+    return InvalidInput(f"{tool}.{name} is {came}; wanted: {_allowed(rule, limit, name)}.{meant}", hint=f"Change {name} and ask again.")
 
 
 def _allowed(rule: str, limit: Any, name: str) -> str:

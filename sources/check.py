@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, TextIO
 from urllib.request import getproxies
 
+from .arguments import nearest
 from .asking import ask_each
 from .calls import Call
 from .contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query
 from .errors import SourceError
-from .registry import ARCHIVES, ENTRIES
+from .registry import ARCHIVES, ENTRIES, Entry
 from .settings import PROJECT_URL, VERSION, Settings
 from .shell import budget_s
 from .tools import settings_in_force
@@ -115,6 +116,16 @@ ROUTES = (
     Route(archive="gallica", call="search_inside", name="text of documents", ask=_inside),
     Route(archive="gallica", call="read_text", name="text of a view", ask=_page("bpt6k5738219s", 10)),
 )
+# For an archive that was added and has no route above; a read needs a record, which nobody here knows.
+_GENERAL = {"search_items": _catalogue("whale"), "search_inside": _inside, "search_headings": _headings("whales"),
+            "browse_collections": _collections}
+
+
+def _routes_of(entry: Entry) -> list[Route]:
+    """The routes of one archive; without any, the first general question that it answers; none when it answers none."""
+    general = [Route(archive=entry.key, call=call, name=f"{call}, a general question", ask=ask)
+               for call, ask in _GENERAL.items() if call in entry.answers]
+    return [route for route in ROUTES if route.archive == entry.key] or general[:1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,14 +191,20 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, std
     if not whole:
         _tell(stdout, "No archive was asked: install what is missing first.")
         return FAILED
-    _tell(stdout, "Archives (the seconds include the pause each archive is owed; nothing is asked twice)")
-    routes = _chosen(given.archives, settings, every=given.all)
+    _tell(stdout, "Archives (the seconds include the wait between two requests to one archive; a failed one is not repeated)")
+    chosen = _chosen(given.archives, settings)
     transport = Transport(replace(settings, max_retries=0), ARCHIVES, identity=f"mcp-books/{VERSION}")
     try:
-        answered = [tell_route(route, transport, budget_s(settings), stdout) for route in routes]
-        return ANSWERED if all(answered) else FAILED
+        routes = [route for entry in chosen for route in _routes_of(entry)[:None if given.all else 1]]
+        outcomes = [tell_route(route, transport, budget_s(settings), stdout) for route in routes]
     finally:
         transport.close()
+    unasked = [entry.key for entry in chosen if not _routes_of(entry)]
+    _tell(stdout, *(f"  {key:<12}not asked: no question is known that it answers; add one to ROUTES in sources/check.py"
+                    for key in unasked))
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    _tell(stdout, *_meanings(errors))
+    return FAILED if errors or unasked else ANSWERED
 
 
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -202,33 +219,39 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     given = parser.parse_args(list(argv))
     for name in given.archives:
         if name not in keys:  # argparse's own `choices` refuse that none is named
-            parser.error(f"argument ARCHIVE: invalid archive value: {name!r}")
+            parser.error(f"no archive is called {name!r}.{nearest(name, keys)} The archives are: {', '.join(keys)}.")
     return given
 
 
-def _chosen(named: Sequence[str], settings: Settings, *, every: bool) -> list[Route]:
+def _chosen(named: Sequence[str], settings: Settings) -> list[Entry]:
     keys = named or settings.sources or [entry.key for entry in ENTRIES if entry.asked_by_default]
-    routes = [route for route in ROUTES if route.archive in keys]
-    first = {route.archive: route for route in reversed(routes)}
-    return routes if every else [route for route in routes if route is first[route.archive]]
+    return [entry for entry in ENTRIES if entry.key in keys]
 
 
-def tell_route(route: Route, transport: Transport, budget_s: float, out: TextIO) -> bool:
-    """Ask one route and print what it gave, its name before the wait; whether it answered, or was rightly not asked."""
+def tell_route(route: Route, transport: Transport, budget_s: float, out: TextIO) -> Outcome:
+    """Ask one route and print what it gave, its name before the wait."""
     print(f"  {route.archive:<12}{route.name:<{NAME_COLUMNS}}", end=" ", file=out, flush=True)
     outcome = probe(route, transport, budget_s)
     if outcome.absent_because is not None:
         _tell(out, f"not asked. {outcome.absent_because}")
-        return True
+        return outcome
     came = f"{outcome.seconds:5.1f} s  {'+'.join(map(str, outcome.statuses)) or '-'}"
     error = outcome.error
     if error is None:
         _tell(out, f"{came}  answered: {outcome.brought}" + (", less than this question usually brings" if outcome.empty else ""))
-        return True
-    wait = f" Ask again in {error.retry_after_s:.0f} s." if error.retry_after_s else ""
-    means = _REFUSED if error.code == "network_error" and error.status else _MEANS[error.code]
-    _tell(out, f"{came}  {error.code}", f"    {error.message} {error.hint}{wait}", f"    {means}")
-    return False
+    else:
+        wait = f" Ask again in {error.retry_after_s:.0f} s." if error.retry_after_s else ""
+        _tell(out, f"{came}  {error.code}", f"    {error.message}{wait}")
+    return outcome
+
+
+def _meanings(errors: Sequence[SourceError]) -> Iterator[str]:
+    """What the failures mean and what to do, each said once however many routes met it."""
+    if errors:
+        yield "\nWhat that means"
+    yield from dict.fromkeys(
+        f"  {error.code}: {_REFUSED if error.code == 'network_error' and error.status else _MEANS[error.code]} "
+        + re.sub("; `mcp-books check`[^.]*", "", error.hint) for error in errors)
 
 
 def _tell(out: TextIO, *lines: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from conftest import FakeClock, StandIn
 from sources import check
 from sources.check import ROUTES, Route, probe, tell_route
 from sources.errors import RateLimited
-from sources.registry import ARCHIVES, ENTRIES
+from sources.openlibrary import OpenLibrary
+from sources.registry import ARCHIVES, ENTRIES, Entry
 from sources.settings import PROJECT_URL, Settings
 from sources.transport import Transport
 
@@ -89,9 +90,9 @@ def test_contents_of_gallica_are_not_asked_before_their_terms_are_accepted(stand
     out = io.StringIO()
     contents = [route for route in ROUTES if route.archive == "gallica" and route.call in ("search_inside", "read_text")]
 
-    answered = [tell_route(route, transport(stand_in), 50.0, out) for route in contents]
+    outcomes = [tell_route(route, transport(stand_in), 50.0, out) for route in contents]
 
-    assert (answered, stand_in.seen) == ([True, True], [])
+    assert ([outcome.error for outcome in outcomes], stand_in.seen) == ([None, None], [])
     assert out.getvalue().count("not asked. ") == 2
     assert out.getvalue().count("BOOKS_GALLICA_CONTENTS") == 2
 
@@ -136,24 +137,64 @@ def test_a_refusal_is_told_with_status_reason_and_what_it_means_and_is_not_asked
     status, out, _ = checked(stand_in, "archive", "openlibrary")
 
     assert (status, asked_at(stand_in)) == (1, ["archive.org/advancedsearch.php", "openlibrary.org/search.json"])
-    at = out.splitlines().index(next(iter(lines_with(out, "network_error"))))
-    assert [without_seconds(line) for line in out.splitlines()[at:at + 4]] == [
+    assert [without_seconds(line) for line in out.splitlines()[-6:]] == [
         "  archive     catalogue N s  503  network_error",
-        "    The Internet Archive could not answer (status 503). Ask again in a minute; nothing was learnt about what the archive holds.",
-        "    Something answered, and refused: the archive, the protection of its site, or a proxy on the way.",
-        "  openlibrary works N s  200  answered: 1 row of 7"]
+        "    The Internet Archive could not answer (status 503).",
+        "  openlibrary works N s  200  answered: 1 row of 7",
+        "",
+        "What that means",
+        "  network_error: Something answered, and refused: the archive, the protection of its site, or a proxy on the way. "
+        "Ask again in a minute; nothing was learnt about what the archive holds."]
 
 
 def test_an_archive_that_cannot_be_reached_is_told_as_a_matter_of_the_way_there(stand_in: StandIn):
-    """No status: nobody answered, so the network, the proxy and the certificates come first."""
-    status, out, _ = checked(stand_in, "openlibrary", BOOKS_GATEWAY="http://127.0.0.1:9")
+    """No status: nobody answered, so the network comes first. What two routes met is explained once."""
+    status, out, _ = checked(stand_in, "bnf", "openlibrary", BOOKS_GATEWAY="http://127.0.0.1:9")
 
     assert status == 1
-    assert [without_seconds(line) for line in out.splitlines()[-3:]] == [
+    assert [without_seconds(line) for line in out.splitlines()[-7:]] == [
+        "  bnf         titles of works N s  -  network_error",
+        "    The connection to data.bnf.fr was refused.",
         "  openlibrary works N s  -  network_error",
-        "    Open Library could not be reached from here. Check the network and the proxy settings; `mcp-books check` shows what answers.",
-        "    Nothing of the archive's own came back: look at the network, the proxy and the certificates, unless the site's protection "
-        "is named above."]
+        "    The connection to Open Library was refused.",
+        "",
+        "What that means",
+        "  network_error: Nothing of the archive's own came back: look at the network, the proxy and the certificates, unless "
+        "the site's protection is named above. Check the firewall and the proxy settings."]
+
+
+@pytest.fixture
+def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[str, ...]], None]:
+    """Puts an archive into the registry that ROUTES does not know: Open Library's adapter, under another key."""
+    def put(answers: tuple[str, ...]) -> None:
+        village = type("Village", (OpenLibrary,), {"key": "village", "name": "the Village Library", "answers": answers})
+        entry = Entry(key="village", name="the Village Library", adapter="village.Village", answers=answers, media_types=())
+        monkeypatch.setattr(check, "ENTRIES", (*ENTRIES, entry))
+        monkeypatch.setattr(check, "ARCHIVES", (village,))
+    return put
+
+
+def test_an_archive_that_was_added_is_asked_a_general_question(stand_in: StandIn, added):
+    """Whoever adds one need not know the table of routes to see whether it answers."""
+    shelf.stock(stand_in)
+    added(("search_headings", "search_items"))
+
+    status, out, _ = checked(stand_in, "village")
+
+    assert status == 0
+    assert [without_seconds(line) for line in lines_with(out, "answered:")] == [
+        "  village     search_items, a general question N s  200  answered: 1 row of 7"]
+
+
+def test_an_archive_that_no_known_question_reaches_is_said_to_be_unasked_and_is_no_success(stand_in: StandIn, added):
+    """A read needs a record that nobody here knows; silence would read as if all were well."""
+    added(("get_item",))
+
+    status, out, _ = checked(stand_in, "village")
+
+    assert (status, stand_in.seen) == (1, [])
+    assert out.splitlines()[-1] == (
+        "  village     not asked: no question is known that it answers; add one to ROUTES in sources/check.py")
 
 
 def test_a_status_that_an_adapter_reads_itself_is_told_once(stand_in: StandIn):
@@ -172,9 +213,9 @@ def test_a_limit_is_told_with_the_wait_that_the_archive_named(stand_in: StandIn)
 
     assert status == 1
     assert lines_with(out, "Ask again in 90 s.", "wants no more") == [
-        "    Open Library asked this client to slow down (status 429). Wait as long as stated, then ask again; the record may well exist. "
-        "Ask again in 90 s.",
-        "    It can be reached, and wants no more requests from this address for now."]
+        "    Open Library asked this client to slow down (status 429). Ask again in 90 s.",
+        "  rate_limited: It can be reached, and wants no more requests from this address for now. Wait as long as stated, "
+        "then ask again; the record may well exist."]
 
 
 def test_every_code_of_an_error_has_a_meaning():
@@ -318,10 +359,13 @@ def test_a_missing_library_is_named_and_nothing_is_asked_without_it(stand_in: St
 
 
 def test_an_archive_that_is_none_is_bad_input(stand_in: StandIn, capsys):
-    """Exit 2, before anything is asked."""
-    status, _, _ = checked(stand_in, "hathi")
+    """Exit 2, before anything is asked, with the names there are."""
+    status, _, _ = checked(stand_in, "lok")
 
     assert (status, stand_in.seen) == (2, [])
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "mcp-books check: error: no archive is called 'lok'. Did you mean 'loc'? "
+        "The archives are: archive, loc, bnf, openlibrary, gallica.")
 
 
 # ---- the wheel folder ------------------------------------------------------------------------------------------------
