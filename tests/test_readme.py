@@ -216,8 +216,9 @@ def test_both_halves_have_the_same_structure() -> None:
 
 
 def test_both_halves_have_the_same_blocks() -> None:
-    """Two long files are shown once, and the French half points to them."""
-    shown_once = [*blocks(HALVES["en"], "nginx"), blocks(section_named("en", "Adding an archive"), "python")[0]]
+    """Two long files and the programs are shown once, and the French half points to them."""
+    shown_once = [*blocks(HALVES["en"], "nginx"), *blocks(section_named("en", "As a library")),
+                  blocks(section_named("en", "Adding an archive"), "python")[0]]
 
     assert blocks(HALVES["fr"]) == [block for block in blocks(HALVES["en"]) if block not in shown_once]
 
