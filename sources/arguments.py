@@ -13,10 +13,12 @@ from typing import Any
 
 from .contract import FIELDS, Archive
 from .errors import InvalidInput
+from .inert import shortened
 from .tools import SCHEMAS, TOOLS, schema_file, tool_schema, tool_schemas
 
 __all__ = ["SCHEMAS", "TOOLS", "check", "nearest", "schema_file", "tool_schema", "tool_schemas"]
 _BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}  # what DESIGN allows beside native_query
+SHOWN_CHARS = 80  # how much of what came a refusal repeats
 _TO_SEARCH_ON = ("query", *FIELDS, "media_type", "year_from", "year_to", "date_from", "date_to")
 
 
@@ -30,7 +32,7 @@ def check(tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archi
     properties = schema["properties"]
     for name in arguments:
         if name not in properties:
-            raise InvalidInput(f"{tool} takes no argument {name!r}.{nearest(name, properties)}",
+            raise InvalidInput(f"{tool} takes no argument {name[:SHOWN_CHARS]!r}.{nearest(name, properties)}",
                                hint="Its arguments are: " + ", ".join(properties) + ".")
     given = {name: _read(value, properties[name]) for name, value in arguments.items() if value is not None}
     _validate(tool, given, schema)
@@ -90,12 +92,13 @@ def _refusal(tool: str, error: Any, schema: dict[str, Any]) -> InvalidInput:
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
         return InvalidInput(f"{tool} needs the argument {missing[0]!r}.", hint=_description(schema, missing[0]))
-    name = ".".join(str(step) for step in error.absolute_path) or "arguments"
+    name, *entry = [*error.absolute_path] or ["arguments"]
+    where = f"{tool}.{name}" + (f", entry {entry[0] + 1}," if entry else "")
     came = json.dumps(error.instance, ensure_ascii=False, default=str)
-    came = came if len(came) <= 80 else came[:79] + "…"
+    came = shortened(came, SHOWN_CHARS)
     rule, limit = error.validator, error.validator_value
     meant = nearest(str(error.instance), list(map(str, limit))) if rule == "enum" else ""
-    return InvalidInput(f"{tool}.{name} is {came}; wanted: {_allowed(rule, limit, name)}.{meant}", hint=f"Change {name} and ask again.")
+    return InvalidInput(f"{where} is {came}; wanted: {_allowed(rule, limit, name)}.{meant}", hint=_usual(schema, name))
 
 
 def _allowed(rule: str, limit: Any, name: str) -> str:
@@ -110,7 +113,7 @@ def _allowed(rule: str, limit: Any, name: str) -> str:
         case "maximum":
             return f"at most {limit}"
         case "minLength":
-            return f"{limit} characters or more"
+            return f"at least {limit} character{'' if limit == 1 else 's'}"
         case "maxLength":
             return f"at most {limit} characters"
         case "pattern":
@@ -121,6 +124,15 @@ def _allowed(rule: str, limit: Any, name: str) -> str:
             return f"at least one entry, or no {name} at all"
         case _:
             return f"a value that keeps to {rule} {limit}"
+
+
+def _usual(schema: Mapping[str, Any], name: str) -> str:
+    """What an argument means and what it is when left out; where the schema says neither, whether it can be."""
+    default, means = schema["properties"].get(name, {}).get("default"), _description(schema, name)
+    usual = ", ".join(default) if isinstance(default, list) else json.dumps(default).strip('"')
+    told = ([f"{name}: {means}"] if means else []) + ([f"Left out, it is {usual}."] if default is not None else [])
+    otherwise = "." if name in schema.get("required", ()) else ", or leave it out."
+    return " ".join(told) or f"Change {name}{otherwise}"
 
 
 def _description(schema: Mapping[str, Any], name: str) -> str | None:
@@ -163,10 +175,9 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
 
 
 def _first_day(text: str, name: str) -> datetime.date:
-    """The first day of a date; refuses a day or month that the calendar lacks."""
-    parts = [int(part) for part in text.split("-")]
+    """The first day of a date; refuses a day or month that the calendar lacks, and the line end that `$` lets pass."""
     try:
-        return datetime.date(parts[0], parts[1] if len(parts) > 1 else 1, parts[2] if len(parts) > 2 else 1)
+        return datetime.date.fromisoformat(text + "-01-01"[len(text) - 4:])
     except ValueError as exc:
         raise InvalidInput(f"{name} is {text!r}, a date the calendar does not have.", hint=f"Correct {name}.") from exc
 

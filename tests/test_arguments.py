@@ -51,10 +51,35 @@ def test_an_unknown_argument_is_refused_with_the_nearest_declared_one() -> None:
     assert error.message == "search_items takes no argument 'creater'. Did you mean 'creator'?"
 
 
+def test_a_refusal_repeats_at_most_eighty_characters_of_what_came() -> None:
+    """However long a name or a value is, the refusal stays a sentence."""
+    name = refused("search_items", {"q" * 100_000: 1})
+    value = refused("search_items", {"query": "fog", "sources": ["z" * 100_000]})
+
+    assert name.message == f"search_items takes no argument {'q' * 80!r}."
+    assert value.message.startswith(f"search_items.sources, entry 1, is \"{'z' * 78}…; wanted: one of archive,")
+
+
+@pytest.mark.parametrize(("tool", "given", "message", "hint"), [
+    ("search_items", {"limit": 99}, "search_items.limit is 99; wanted: at most 25.", "limit: Rows per archive. Left out, it is 5."),
+    ("search_items", {"creator": ""}, 'search_items.creator is ""; wanted: at least 1 character.', "Change creator, or leave it out."),
+    ("search_headings", {"query": ""}, 'search_headings.query is ""; wanted: at least 1 character.', "Change query."),
+    ("search_items", {"language": "f"}, 'search_items.language is "f"; wanted: at least 2 characters.',
+     "language: MARC or two-letter code."),
+    ("get_item", {"identifier": "loc:1", "sections": ["pages", "cite"]},
+     'get_item.sections, entry 2, is "cite"; wanted: one of description, subjects, copies, context, contributors, editions, pages, '
+     "citation. Did you mean 'citation'?", "Left out, it is description.")])
+def test_a_refusal_counts_from_one_names_what_was_meant_and_says_what_else_would_do(tool, given, message, hint) -> None:
+    """The hint adds what the message does not say: what the argument is, and what it is when left out."""
+    error = refused(tool, given)
+
+    assert (error.message, error.hint) == (message, hint)
+
+
 def test_an_unknown_archive_among_good_ones_refuses_the_call() -> None:
     error = refused("search_inside", {"query": "fog", "sources": ["loc", "galica"]})
 
-    assert error.message == ("search_inside.sources.1 is \"galica\"; wanted: one of archive, loc, bnf, openlibrary, gallica. "
+    assert error.message == ("search_inside.sources, entry 2, is \"galica\"; wanted: one of archive, loc, bnf, openlibrary, gallica. "
                              "Did you mean 'gallica'?")
 
 
@@ -67,6 +92,8 @@ def test_an_unknown_archive_among_good_ones_refuses_the_call() -> None:
     ("search_inside", {"query": "fog", "sources": ["loc", "loc"]}, "a list that names each entry once"),
     ("search_inside", {"query": "fog", "date_from": "1900/01"}, "a date written YYYY, YYYY-MM or YYYY-MM-DD"),
     ("search_inside", {"query": "fog", "date_from": "1901-02-29"}, "a date the calendar does not have"),
+    ("search_inside", {"query": "fog", "date_from": "1901\n"}, "date_from is '1901\\n', a date the calendar does not have"),
+    ("search_items", {"date_to": "1901-02-28\n"}, "date_to is '1901-02-28\\n', a date the calendar does not have"),
     ("search_inside", {"query": "  "}, "holds no word"),
     ("search_items", {"query": "fog", "sort": "newst"}, "Did you mean 'newest'?"),
     ("search_items", {}, "needs something to search on"),
