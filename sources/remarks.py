@@ -26,6 +26,7 @@ def remarks(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequen
         _openings(openings),
         _dropped(harvests),
         _dated_order(query, harvests, rows),
+        _undated(query, harvests, rows),
         _left_out(harvests),
         _no_words(query),
     ) for note in part]
@@ -130,6 +131,15 @@ def _dated_order(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, S
         undated = sum(row.year is None for row in found)
         yield (f"The order {query.sort!r} is no chronology: each archive orders on a date field that carries a year and no era, and a record "
                f"without a date stands where a stand-in puts it. {undated} of these {len(found)} rows carry no year.")
+
+
+def _undated(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """A row without a date is kept where dates were asked, since nothing says that it lies outside them."""
+    dated = [harvest for harvest in harvests if harvest.answered and any(name in query.bound_names for name, _ in harvest.plan.sent)]
+    found = [row for harvest in dated for row in rows.get(harvest.archive.key, ())]
+    undated = sum(row.year is None and row.span is None for row in found)
+    if undated:
+        yield f"{undated} of the {len(found)} rows asked for by date carry no year; they were kept, and may lie outside the dates."
 
 
 def _left_out(harvests: Sequence[Harvest]) -> Iterator[str]:

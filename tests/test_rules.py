@@ -171,6 +171,21 @@ def test_rule_6_a_date_order_is_never_called_chronology_and_undated_rows_are_cou
     assert "The order 'oldest' was applied inside Archive a only." in answer.order
 
 
+def test_rule_6_rows_without_a_year_are_counted_where_dates_were_asked() -> None:
+    """They are kept, since nothing says that they lie outside; an archive that was sent no date is not counted."""
+    def plan(query: Query) -> Plan:
+        return Plan(sent=tuple((name, "dates") for name in query.bound_names))
+
+    books = client(archive("a", catalogue=page(record("a:1", year=1900), record("a:2")), plan=plan),
+                   archive("b", catalogue=page(record("b:1")), plan=Plan(dropped=(("year_from", "it has no dates"),))))
+
+    dated, undated = books.search_items("fog", year_from=1800), books.search_items("fog")
+
+    note = "1 of the 2 rows asked for by date carry no year; they were kept, and may lie outside the dates."
+    assert identifiers(dated.items) == ["a:1", "b:1", "a:2"]
+    assert (note in dated.notes, note in undated.notes) == (True, False)
+
+
 # ---- 7. vocabularies -------------------------------------------------------------------------------------------------
 
 def test_rule_7_a_kind_of_material_an_archive_does_not_use_is_not_translated_but_makes_it_absent() -> None:
