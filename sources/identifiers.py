@@ -16,7 +16,7 @@ from .errors import InvalidInput
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\u2000-\u200f\u2028-\u202f\u205f-\u206f\ufeff\ud800-\udfff]")
 _PREFIX = re.compile(r"([A-Za-z][A-Za-z0-9+._-]*):(?!//)(.*)", re.DOTALL)
 _LCCN_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}|\d+[xX]?")
-_ISSUE_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}/\d{4}-\d{2}-\d{2}/ed-\d+(/.*)?")
+_ISSUE_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}/\d{4}-\d{2}-\d{2}/ed-\d+([/?].*)?")
 _SLUG_SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 # Bare shapes that one archive alone mints: (shape, archive, in words)
@@ -60,12 +60,21 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
 
 def _bare(text: str, by_key: dict[str, type[Archive]], archives: Sequence[type[Archive]]) -> Reference:
     if _LCCN_SHAPE.fullmatch(text):
-        spellings = [f"{key}:{form}{text}" for key, form in (("archive", ""), ("loc", ""), ("openlibrary", "isbn/")) if key in by_key]
+        spellings = [f"{key}:{text}" for key in ("archive", "loc") if key in by_key]
+        numbered = [f"{key}/{text}" for key in ("isbn", "lccn", "oclc")]
+        spellings += [f"openlibrary:{local}" for local in numbered if _can_read(by_key.get("openlibrary"), local)][:1]
         raise InvalidInput(f"{text[:40]!r} is a shape that more than one archive mints.", hint="Say which is meant: " + " or ".join(spellings) + ".")
     if _SLUG_SHAPE.fullmatch(text) and "archive" in by_key:
         return _said(by_key["archive"].read_identifier(text),
                      f"no prefix was given; read as an item of the Internet Archive: archive:{text}")
     raise InvalidInput("No archive here mints an identifier of this shape.", hint=_examples(archives))
+
+
+def _can_read(archive: type[Archive] | None, local: str) -> bool:
+    try:
+        return archive is not None and bool(archive.read_identifier(local))
+    except InvalidInput:
+        return False
 
 
 def _by_address(text: str, archives: Sequence[type[Archive]]) -> Reference:

@@ -17,6 +17,8 @@ from sources.registry import ARCHIVES
     ("https://www.loc.gov/resource/sn83030214/1900-01-01/ed-1/?sp=3&q=whale", "loc:sn83030214/1900-01-01/ed-1", 3),
     ("loc:sn83030214/1900-01-01/ed-1/seq-3", "loc:sn83030214/1900-01-01/ed-1", 3),
     ("sn83030214/1900-01-01/ed-1", "loc:sn83030214/1900-01-01/ed-1", None),
+    ("sn83030214/1900-01-01/ed-1/seq-3", "loc:sn83030214/1900-01-01/ed-1", 3),
+    ("sn83030214/1900-01-01/ed-1?sp=3", "loc:sn83030214/1900-01-01/ed-1", 3),
     ("//lccn.loc.gov/73691632", "loc:73691632", None),
     ("https://chroniclingamerica.loc.gov/lccn/sn83030214/1900-01-01/ed-1/seq-3/", "loc:sn83030214/1900-01-01/ed-1", 3),
     ("ark:/12148/cb120083695", "bnf:cb120083695", None),
@@ -44,14 +46,18 @@ def test_an_identifier_as_a_search_returned_it_says_nothing_about_reading() -> N
 
 
 @pytest.mark.parametrize(("text", "spellings"), [
-    ("73691632", ("archive:73691632", "loc:73691632")), ("sn85059812", ("archive:sn85059812", "loc:sn85059812")),
+    ("73691632", ("archive:73691632", "loc:73691632", "openlibrary:lccn/73691632")),
+    ("sn85059812", ("archive:sn85059812", "loc:sn85059812", "openlibrary:lccn/sn85059812")),
     ("9780140328721", ("archive:9780140328721", "loc:9780140328721", "openlibrary:isbn/9780140328721")),
+    ("9780140328722", ("archive:9780140328722", "loc:9780140328722", "openlibrary:oclc/9780140328722")),
+    ("mss250640164", ("archive:mss250640164", "loc:mss250640164")),
 ])
 def test_a_shape_two_archives_mint_is_refused_with_the_spellings(text: str, spellings: tuple[str, ...]) -> None:
     with pytest.raises(InvalidInput) as caught:
         read_identifier(text, ARCHIVES)
 
-    assert all(spelling in caught.value.hint for spelling in spellings)
+    assert caught.value.hint == f"Say which is meant: {' or '.join(spellings)}."
+    assert [read_identifier(spelling, ARCHIVES).identifier for spelling in spellings] == list(spellings)
 
 
 @pytest.mark.parametrize("text", [
