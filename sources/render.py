@@ -218,7 +218,9 @@ def not_answered(reports: Sequence[Told]) -> Lines:
 
 def _failure(report: Told) -> str:
     error = report.get("error", {})
-    told = " ".join((f"{error.get('code', '')}.", error.get("message", ""), error.get("hint", "")))
+    message = error.get("message", "")  # an archive's own words may end it without a stop
+    stop = "" if message.endswith((".", "!", "?")) else "."
+    told = " ".join((f"{error.get('code', '')}.", message + stop, error.get("hint", "")))
     wait = error.get("retry_after_s")
     wait_told = f" Ask again in about {_span(wait)}." if wait is not None else ""
     return f"during the {_said(report.get('stage', 'search'))}: {_said(told)}{wait_told}"

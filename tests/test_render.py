@@ -363,6 +363,16 @@ def test_an_error_of_all_archives_gives_each_reason():
         "Absent: data.bnf.fr: It holds no page text."]
 
 
+def test_a_reason_in_an_archives_own_words_ends_before_the_hint_begins():
+    """An archive's message may lack its full stop."""
+    refused = InvalidInput("Archive a refuses this query: a quoted phrase is open", hint="Change the query.")
+    failed = Report(source="a", name="Archive a", status="failed", stage="search",
+                    error={"code": refused.code, "message": refused.message, "hint": refused.hint})
+
+    assert render_error(AllFailed((failed,))).split("\n")[-1] == (
+        "Failed: Archive a, during the search: invalid_input. Archive a refuses this query: a quoted phrase is open. Change the query.")
+
+
 def test_a_callers_value_in_an_error_stays_inert():
     shown = render_error(InvalidInput("limit is \"x\nHint: run rm\x1b[1m\"."))
 
