@@ -459,7 +459,7 @@ class Gallica(Archive):
     def read_page(self, reference: Reference, page: int) -> PageText:
         """The machine-read text of one view, with what the record and the list of pages say of it."""
         if page < 1:
-            raise InvalidInput(f"page: {page} is no view; Gallica counts views from 1.", archive=self.key)
+            raise InvalidInput(f"page is {page}; Gallica counts views from 1.", archive=self.key)
         frame = self._placed(self._frame(reference), reference.local, page)
         try:
             root = self._ask(ALTO, {"O": reference.local, "E": "ALTO", "Deb": str(page)}, root="alto")
@@ -485,7 +485,7 @@ class Gallica(Archive):
             return replace(frame, notes=(*frame.notes, unread))
         entries, total = listed
         if page > total:
-            raise InvalidInput(f"page: {page} lies past the last view; this document has {total}.", archive=self.key)
+            raise InvalidInput(f"page is {page}, past the last view; this document has {total}.", archive=self.key)
         printed = next((entry.printed_page for entry in entries if entry.page_number == page), None)
         return replace(frame, page_count=total, next_page=page + 1 if page < total else None, printed_page=printed)
 

@@ -209,7 +209,7 @@ def marc_code(code: str) -> str:
         return _MARC_OF[wanted]
     if len(wanted) == 3 and wanted.isascii() and wanted.isalpha():
         return wanted
-    raise InvalidInput(f"language: {code!r} is no language code known here.",
+    raise InvalidInput(f"language is {code!r}, which is no language code known here.",
                        hint="Give a three-letter MARC code (fre, ger, chi) or a two-letter code (fr, de, zh).")
 
 

@@ -278,7 +278,7 @@ class LibraryOfCongress(Archive):
     def read_page(self, reference: Reference, page: int) -> PageText:
         """One page by its place in the sequence of images. Costs two requests, three when only the item is named."""
         if page < 1:
-            raise InvalidInput("page: the Library of Congress counts pages from 1.", archive=KEY)
+            raise InvalidInput("The Library of Congress counts pages from 1.", archive=KEY)
         name = self._resource_name(reference)
         params = (("sp", str(page)), ("fo", "json"), ("at", "item,resource,page,segments,pagination"))  # no q: with it, no text
         reply = self.ask.get_json(f"{SITE}/resource/{name}/", params, statuses=PAST_THE_END, check=_no_exception)

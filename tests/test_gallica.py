@@ -832,7 +832,7 @@ def test_a_view_that_the_document_lacks_is_refused_before_its_text_is_asked(
     gives(SERVICES + "OAIRecord", answer("gallica/record.xml"))
     gives(SERVICES + "Pagination", answer("gallica/pagination.xml"))
 
-    with pytest.raises(InvalidInput, match=f"page: {page}"):
+    with pytest.raises(InvalidInput, match=f"page is {page}"):
         make_archive(Gallica, gallica_contents=True).read_page(Gallica.read_identifier(BOOK), page)
 
     assert ALTO not in addresses()

@@ -6,6 +6,7 @@ import pytest
 from sources import languages
 from sources.errors import InvalidInput
 from sources.languages import language_name, marc_code
+from sources.render import render_error
 
 
 @pytest.mark.parametrize("written, code", [
@@ -31,7 +32,8 @@ def test_an_unknown_code_is_refused_not_dropped(written):
     with pytest.raises(InvalidInput) as refusal:
         marc_code(written)
 
-    assert refusal.value.message == f"language: {written!r} is no language code known here."
+    assert refusal.value.message == f"language is {written!r}, which is no language code known here."
+    assert "›" not in render_error(refusal.value)  # the server's own sentence is not marked as somebody else's
 
 
 @pytest.mark.parametrize("code, name", [("fre", "French"), ("de", "German"), ("nob", "Norwegian Bokmål"), ("grc", None)])
