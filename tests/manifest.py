@@ -4,7 +4,8 @@
     python tests/manifest.py manifest.json                    the manifest of a bundle
     python tests/manifest.py mcp-books.mcpb libraries         a bundle: manifest, program, and the libraries unpacked in a folder
 
-The first two are printed; the third is written. A bundle runs on the systems its libraries are for, since lxml is compiled.
+The first two are printed; > FILE keeps them. The third is written. A bundle runs on the systems its libraries are for, since lxml
+is compiled.
 Sources: the server.json format of 2025-12-11, and the MCPB manifest format 0.3.
 """
 from __future__ import annotations
@@ -78,7 +79,11 @@ def main(arguments: list[str]) -> int:
     if len(arguments) == 1 and arguments[0] in made:
         print(json.dumps(made[arguments[0]](), indent=2))
     elif len(arguments) == 2 and arguments[0].endswith(".mcpb"):
-        write_bundle(Path(arguments[0]), Path(arguments[1]))
+        try:
+            write_bundle(Path(arguments[0]), Path(arguments[1]))
+        except OSError as error:
+            print(f"{arguments[0]} was not written: {error}", file=sys.stderr)
+            return 1
     else:
         print(__doc__, file=sys.stderr)
         return 2

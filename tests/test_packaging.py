@@ -310,3 +310,12 @@ def test_the_command_that_makes_them_says_how_it_is_used(arguments: list[str], t
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "python tests/manifest.py server.json" in done.stderr
+
+
+def test_a_bundle_without_its_libraries_is_not_begun(tmp_path: Path) -> None:
+    """A sentence instead of a traceback, and no half of a file."""
+    done = run([sys.executable, ROOT / "tests" / "manifest.py", "mcp-books.mcpb", "libraries"], cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "mcp-books.mcpb was not written: libraries holds no unpacked libraries; fill it with pip install --target\n"
+    assert list(tmp_path.iterdir()) == []
