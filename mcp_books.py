@@ -58,7 +58,7 @@ ARCHIVE_DID_NOT_ANSWER = -31000  # ours: outside the range that JSON-RPC reserve
 
 META = "io.modelcontextprotocol/"
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of the protocol
-LINE_LIMIT_BYTES = 4 << 20  # the longest honest request, a report section, stays under 100 KB
+LINE_LIMIT_BYTES = 2 << 20  # the longest honest request has under 100 KB; what is echoed grows threefold, and hosts take 10 MiB
 LIST_LIFETIME_MS = 3_600_000  # the lists never change while the process lives
 SHOWN_CHARS = 80  # how much of a caller's unreadable value an error repeats
 

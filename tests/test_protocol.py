@@ -586,6 +586,18 @@ def test_a_line_over_the_limit_is_refused() -> None:
     assert [code(reply) for reply in host.settle()] == [-32600]
 
 
+def test_the_longest_line_is_answered_in_less_than_a_host_takes() -> None:
+    """An id is echoed: two bytes of UTF-8 become six of ASCII. Clients close the connection at a line over 10 MiB."""
+    host = Host()
+    rest = len('{"jsonrpc":"2.0","id":"","method":"ping"}')
+
+    host.send(f'{{"jsonrpc":"2.0","id":"{"é" * ((LINE_LIMIT_BYTES - rest) // 2)}","method":"ping"}}'.encode())
+
+    [reply] = host.settle()
+    assert reply["result"] == {}
+    assert len(encode(reply)) < 8 << 20
+
+
 def test_lines_are_split_at_lf_alone() -> None:
     """CR, U+2028 and U+0085 are legal inside a message; the last line may lack its LF."""
     lines = ['{"a":"\u2028\u0085щ"}\r\n'.encode(), b"\n", b'{"b":\r1}\n', b"last"]

@@ -163,7 +163,7 @@ def test_a_line_that_is_no_json_is_told_and_an_empty_one_is_nothing() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak of memory from /proc")
 def test_an_endless_line_is_refused_and_never_held() -> None:
-    """64 MB in one line: the peak of memory rises by less than four times the limit of 4 MB."""
+    """64 MB in one line: the peak of memory rises by less than four times the limit of 2 MiB."""
     with started() as host:
         before = peak_kb(host.process.pid)
         for _ in range(64):
