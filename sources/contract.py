@@ -491,6 +491,7 @@ class Lane:
     long the lane stays silent after a 429 that named no time (None: only what Retry-After says). `wall_block_s` and
     `wall_block_max_s` are the pause after a recognised challenge page, doubling from the first to the second.
     `wall_signs` are lower-case pieces of text or address that betray this archive's challenge, besides the common ones.
+    `bans_mutely`: a 403 without a challenge, and a request left without any answer, bring a pause of the same kind.
     `paths` are regular expressions matched in full against the path; a lane with paths wins over one without on the same host.
     """
 
@@ -505,6 +506,7 @@ class Lane:
     wall_block_s: float = 60.0
     wall_block_max_s: float = 3600.0
     wall_signs: tuple[str, ...] = ()
+    bans_mutely: bool = False
     paths: tuple[str, ...] = ()
 
 

@@ -34,7 +34,7 @@ from .contract import (
     Reply,
     read_rows,
 )
-from .errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
+from .errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 from .gallica_records import HOME, TERMS, Document, every, text_of
 from .languages import marc_code
 from .settings import Settings
@@ -187,7 +187,8 @@ _LANE = Lane(
     retry_statuses=frozenset({408, 425, 502, 503, 504}),  # a 500 is a bad query or an unknown ark, a 429 means hands off
     limit_block_s=120.0,  # a peer's measure: the bucket behind a 429 is full again after two minutes
     wall_block_s=2 * 3600.0, wall_block_max_s=24 * 3600.0,  # a wall lasts hours to a day
-    wall_signs=("altcha", "vérification de sécurité", "access denied", "access interdit", "accès interdit", "datadome"))
+    wall_signs=("altcha", "vérification de sécurité", "access denied", "access interdit", "accès interdit", "datadome"),
+    bans_mutely=True)  # who is shut out is left hanging, or gets a 403 without a word (peers' reports)
 
 
 class Gallica(Archive):
@@ -201,7 +202,8 @@ class Gallica(Archive):
         _LANE,
         replace(_LANE, key="gallica-text", paths=(r"/RequestDigitalElement",), spacing_s=25.0,
                 spacing_because="a peer's measure: after four quick requests, one text in 25 s"),
-        replace(_LANE, key="gallica-oai", hosts=(r"oai\.bnf\.fr",), scheme="http", spacing_because="the pace of the main host"),
+        replace(_LANE, key="gallica-oai", hosts=(r"oai\.bnf\.fr",), scheme="http", spacing_because="the pace of the main host",
+                bans_mutely=False),
     )
     absent_because: ClassVar[Mapping[str, str]] = {
         "search_headings": "Gallica has no headings of its own; those of the library are data.bnf.fr's (bnf).",
@@ -393,7 +395,7 @@ class Gallica(Archive):
         try:
             root = self._ask(SERVICES + "OAIRecord", {"ark": local}, root="results", error_page=RecordNotFound(
                 "Gallica answered with the error page that it gives for an ark it does not know.", archive=self.key, status=500))
-        except (ArchiveUnreachable, RateLimited, RecordNotFound) as refusal:
+        except (ArchiveUnreachable, RateLimited, RecordNotFound, TimedOut) as refusal:
             root = self._from_repository(local, refusal)
             notes = (f"{refusal} The record shown is that of the library's OAI repository, refreshed weekly.",)
         if integer(root.get("countResults")) == 0:

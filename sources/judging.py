@@ -87,7 +87,7 @@ def _refusal(archive: type[Archive], lane: Lane, received: Received, wall_now: f
         return _limit(archive, lane, status, after_s)
     kind, message, hint = next((row[1:] for row in REFUSALS if status in row[0]), ANY_OTHER)
     error = kind(message.format(name=archive.name, status=status), archive=archive.key, status=status, hint=hint)
-    return Setback(error, tries=OFTEN if status in lane.retry_statuses else 0)
+    return Setback(error, tries=OFTEN if status in lane.retry_statuses else 0, wall=lane.bans_mutely and status == 403)
 
 
 def _limit(archive: type[Archive], lane: Lane, status: int, after_s: float | None) -> Setback:

@@ -305,9 +305,10 @@ class Gate:
     def _blocked(self, now: float) -> SourceError:
         archive, seconds = self.archive, max(1, round(self._own.blocked_for(now)))
         if self._own.blocked_by == "wall":
+            came = "A refusal, a challenge page or nothing at all" if self.lane.bans_mutely else "A challenge page"
             return ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; nothing is sent for another "
                                       f"{seconds} s.", archive=archive.key, retry_after_s=float(seconds),
-                                      hint="A challenge page came instead of an answer. Nothing was learnt about what is held.")
+                                      hint=f"{came} came instead of an answer. Nothing was learnt about what is held.")
         return RateLimited(f"{archive.name} asked this client to stay away; nothing is sent for another {seconds} s.",
                            archive=archive.key, retry_after_s=float(seconds))
 

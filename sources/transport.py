@@ -341,10 +341,14 @@ class Transport:
                     raise Abandoned
         finally:
             gate.leave(ticket)
+        shut_out = gate.lane.bans_mutely and not exchange.answering
         if exchange.failure is not None and not exchange.stopped:
+            if shut_out and isinstance(exchange.failure, Setback):
+                exchange.failure.wall = isinstance(exchange.failure.error, TimedOut)
             raise exchange.failure
         if exchange.answer is None or exchange.stopped:  # a stopped connection looks like the end of an answer
-            raise Setback(TimedOut(f"{archive.name} gave no whole answer within {self._timeout_s:g} s.", archive=archive.key))
+            raise Setback(TimedOut(f"{archive.name} gave no whole answer within {self._timeout_s:g} s.", archive=archive.key),
+                          wall=shut_out)
         status, received_headers, body = exchange.answer
         return Received(status=status, headers=received_headers, url=question.url, body=body,
                         retrieved_at=_iso(self.clock.time()))

@@ -460,6 +460,27 @@ def test_a_blocked_archive_is_not_asked_again_and_says_how_long(
     assert lines_claiming_absence(step, text) == []
 
 
+def test_gallica_is_left_alone_for_hours_when_it_leaves_a_request_hanging(
+        shelved: StandIn, clients: Callable[..., tuple[BooksClient, FakeClock]]) -> None:
+    """Its wall may be no page but silence. An answer that drips is none, and blocks nothing."""
+    client, clock = clients(timeout_ms=SHORT_MS)
+    step = next(step for step in SEARCHES if step.archive == "gallica")
+    waits = []
+
+    for fault in ("drip", "silent"):
+        shelf.spoil(shelved, *step.spoils, **FAULTS[fault].does(QUESTIONS[step.spoils[0]]))
+        error, _ = told_of(step, asked(client, step))
+        assert error is not None
+        waits.append((error["code"], error.get("retry_after_s")))
+        shelf.mend(shelved)
+        clock.advance(60)
+
+    assert waits == [("timeout", None), ("timeout", 7200.0)]
+    error, _ = told_of(step, asked(client, step))
+    assert error is not None
+    assert "blocked by the site's protection" in error["message"]
+
+
 def test_where_nothing_answers_each_archive_is_named_with_its_reason(clients: Callable[..., tuple[BooksClient, FakeClock]]) -> None:
     """A refused connection is told once and at once: asking again at once does not help."""
     with socket.socket() as listener:

@@ -1,10 +1,12 @@
 """Gallica: values that cannot act, odd records as published, refusals told apart, contents only once accepted."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import requests
 import responses
 
 from sources import gallica
@@ -24,7 +26,7 @@ from sources.contract import (
     Rights,
     TextMatch,
 )
-from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
+from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 from sources.gallica import ALTO, CONTENTS_ABSENT, REPOSITORY, SERVICES, SRU, Gallica
 from sources.gallica_records import TERMS, YEAR_MEANS
 from sources.identifiers import read_identifier
@@ -37,6 +39,7 @@ BOOK, ISSUE, OTHER_ISSUE, ARABIC = "bpt6k9000016", "bpt6k900003z", "bpt6k900002k
 PERIODICAL, CATALOGUED = "cb900006010", "cb90000702m"  # own check character
 HOME = "https://gallica.bnf.fr/ark:/12148/"
 WALL = "<!DOCTYPE html><html><head><title>Vérification de sécurité</title></head><body><div class='altcha'></div></body></html>"
+SILENCE = requests.exceptions.ReadTimeout()
 ERROR_PAGE = "<!doctype html><html><body><p>Could not resolve view with name &#39;error&#39; in servlet</p></body></html>"
 
 
@@ -290,20 +293,39 @@ def test_a_missing_search_route_is_never_nothing_found(make_archive: Make) -> No
         make_archive(Gallica).search_catalogue(Query(words="tourbe"))
 
 
-@pytest.mark.parametrize("status", [200, 403])
+@pytest.mark.parametrize(("status", "body", "said"), [
+    (200, WALL, "blocked by the site's protection"), (403, WALL, "blocked by the site's protection"),
+    (403, "", "refused the request (status 403)"), (403, "<html>Interdit</html>", "refused the request (status 403)"),
+])
 @responses.activate
-def test_the_wall_pauses_the_archive_for_hours(make_archive: Make, status: int) -> None:
-    """A challenge page, with any status: blocked, nothing kept, and nothing more sent for two hours."""
-    gives(SRU, WALL, status=status)
+def test_the_wall_pauses_the_archive_for_hours(make_archive: Make, status: int, body: str, said: str) -> None:
+    """A challenge page with any status, or a 403 without a word: nothing kept, and nothing more sent for two hours."""
+    gives(SRU, body, status=status)
     archive = make_archive(Gallica)
 
-    with pytest.raises(ArchiveUnreachable, match="blocked by the site's protection"):
+    with pytest.raises(ArchiveUnreachable, match=re.escape(said)):
         archive.search_catalogue(Query(words="tourbe"))
     with pytest.raises(ArchiveUnreachable) as again:
         archive.search_catalogue(Query(words="autre"))
 
     assert len(responses.calls) == 1
     assert again.value.retry_after_s == pytest.approx(7200, abs=60)
+
+
+@pytest.mark.parametrize("silence", [requests.exceptions.ReadTimeout(), requests.exceptions.ConnectTimeout()])
+@responses.activate
+def test_a_request_left_hanging_is_the_wall_too(make_archive: Make, silence: Exception) -> None:
+    """Who is shut out may get no answer at all: told as a silence, and followed by two hours in which nothing is sent."""
+    responses.get(SRU, body=silence)
+    archive = make_archive(Gallica)
+
+    with pytest.raises(TimedOut) as first:
+        archive.search_catalogue(Query(words="tourbe"))
+    with pytest.raises(ArchiveUnreachable, match="blocked by the site's protection") as again:
+        archive.search_catalogue(Query(words="autre"))
+
+    assert len(responses.calls) == 1
+    assert first.value.retry_after_s == again.value.retry_after_s == pytest.approx(7200, abs=60)
 
 
 @responses.activate
@@ -412,12 +434,12 @@ def test_a_record_stands_when_its_pages_cannot_be_listed_and_the_reverse(make_ar
     assert pages_alone.notes[0].startswith("Gallica: the pages were listed; the record itself could not be read: ")
 
 
-@pytest.mark.parametrize(("body", "status"), [(WALL, 200), ("<html>Access Denied</html>", 403), ("<html>busy</html>", 429)])
+@pytest.mark.parametrize(("body", "status"), [(WALL, 200), ("<html>Access Denied</html>", 403), ("<html>busy</html>", 429), ("", 0)])
 @responses.activate
 def test_where_the_main_service_refuses_the_repository_gives_the_record(
         make_archive: Make, answer: Answer, body: str, status: int) -> None:
-    """The library's OAI repository, plain http; the note says whose record it is and why."""
-    gives(SERVICES + "OAIRecord", body, status=status)
+    """The library's OAI repository, plain http; the note says whose record it is and why. Status 0: no answer at all."""
+    gives(SERVICES + "OAIRecord", body, status=status) if status else responses.get(SERVICES + "OAIRecord", body=SILENCE)
     gives(REPOSITORY, answer("gallica/repository.xml"))
 
     page = make_archive(Gallica).read_record(Gallica.read_identifier(BOOK), ItemQuery())
