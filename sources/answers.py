@@ -225,7 +225,13 @@ class AllFailed(SourceError):
         codes = {error["code"] for error in errors}
         waits = [error["retry_after_s"] for error in errors if error.get("retry_after_s") is not None]
         super().__init__("None of the archives asked could answer; this says nothing about what they hold.",
-                         hint="Read each archive's reason below.", retry_after_s=min(waits, default=None))
+                         hint="Each archive's own reason says whether asking again helps.",
+                         retry_after_s=min(waits, default=None))
         self.code = codes.pop() if len(codes) == 1 else self.code
         self.reports = reports
         self.notes = notes
+
+    def __str__(self) -> str:
+        """For a program that prints it: the message, then each archive's own reason."""
+        return " ".join([self.message, *(f"{report.name}: {report.error['code']}: {report.error['message']}" if report.error
+                                         else f"{report.name}: {report.absent_because}" for report in self.reports)])

@@ -192,8 +192,9 @@ class Desk:
                 raise InvalidInput(told + ".", hint="Give report_id." if unfinished else "Start one with topic.")
             draft = self._drafts.get(report_id) if report_id is not None else unfinished[0]
             if draft is None:
-                raise InvalidInput(f"No report {report_id!r} is kept here; one left alone for {IDLE_S / 3600:g} hours is forgotten, "
-                                   f"and at most {REPORTS_MAX} are kept.", hint="Start it again with topic.")
+                raise InvalidInput(f"No report {report_id!r} is kept here: a report ends with the program that began it, one "
+                                   f"left alone for {IDLE_S / 3600:g} hours is forgotten, and at most {REPORTS_MAX} are kept.",
+                                   hint="Start it again with topic.")
             draft.touched_s = self._clock()
             self._drafts.move_to_end(draft.id)
             return draft

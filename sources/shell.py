@@ -12,16 +12,20 @@ import importlib
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from .answers import Answer
+from .arguments import nearest
 from .calls import Call
+from .contract import to_dict
 from .errors import InvalidInput, SourceError, lacking_library
 from .inert import inert
 from .render import not_answered, notes, render, render_error
+from .reporting import failure
 from .screen import Screen, decades, readable
 from .settings import VERSION, Settings
 from .tables import LISTS, table
@@ -82,8 +86,8 @@ def _run(argv: Sequence[str], environ: Mapping[str, str], out: TextIO, err: Text
         command = read_command(argv, tool_schemas(settings), columns=screen.columns or HELP_COLUMNS)
     except SystemExit as end:  # argparse has printed its help or its objection
         return int(end.code or ANSWERED)
-    except (InvalidInput, OSError) as error:
-        print(render_error(error) if isinstance(error, InvalidInput) else f"{PROGRAM}: the steps could not be read.", file=err)
+    except InvalidInput as error:
+        print(render_error(error), file=err)
         return BAD_INPUT
     client = make_client(settings)
     try:
@@ -99,10 +103,27 @@ def _answer(command: Command, client: BooksClient, settings: Settings, screen: S
             answer = _ask(client, command.tool, arguments, Call(budget_s(settings), tell=_progress(err)))
     except SourceError as error:
         print(readable(render_error(error), screen), file=err)
+        if command.form == "json":
+            print(visible_json(_failed(error)), file=out, flush=True)
+        _tell_of_steps(command, {}, err)
         return BAD_INPUT if error.code == "invalid_input" else FAILED
     _write(command, answer.to_dict(), screen, out, err)
     out.flush()
+    _tell_of_steps(command, answer.to_dict(), err)
     return ANSWERED
+
+
+def _failed(error: SourceError) -> dict[str, Any]:
+    """An error as a program reads it; `per_source` where several archives were asked and none could answer."""
+    reports = [to_dict(report) for report in getattr(error, "reports", ())]
+    return {"error": failure(error), **({"per_source": reports} if reports else {})}
+
+
+def _tell_of_steps(command: Command, payload: Mapping[str, Any], err: TextIO) -> None:
+    """A report that was not finished is gone when its command ends, whatever step was due."""
+    if command.tool == "sequential_report" and not payload.get("report"):
+        print(f"{PROGRAM}: a report lives no longer than its command; write all its steps, a JSON object a line, into a file "
+              "and give --steps FILE.", file=err)
 
 
 def _ask(client: BooksClient, tool: str, arguments: Mapping[str, Any], call: Call) -> Answer:
@@ -158,8 +179,8 @@ def read_command(argv: Sequence[str], schemas: Mapping[str, Mapping[str, Any]], 
     """The command line as a tool's arguments, as the texts they are; the client checks them.
 
     Raises:
-        SystemExit: help or the version was asked (0), or the line cannot be read (2). InvalidInput: a step is no JSON object.
-        OSError: the file of steps cannot be read.
+        SystemExit: help or the version was asked (0), or the line cannot be read (2).
+        InvalidInput: the file of steps cannot be read, or a step is no JSON object.
     """
     layout = functools.partial(argparse.HelpFormatter, max_help_position=30, width=columns)
     parser = argparse.ArgumentParser(
@@ -171,8 +192,12 @@ def read_command(argv: Sequence[str], schemas: Mapping[str, Mapping[str, Any]], 
         _add_command(commands, tool, schema, layout)
     for name, does in OWN_COMMANDS.items():
         commands.add_parser(name, help=does)
-    given = vars(parser.parse_args(list(argv)))
-    tool = given.pop("command").replace("-", "_")
+    namespace, left_over = parser.parse_known_args(list(argv))
+    given = vars(namespace)
+    name = given.pop("command")
+    tool = name.replace("-", "_")
+    if left_over:
+        commands.choices[name].error(_left_over(left_over, name, given, commands.choices[name].format_help()))
     form = "json" if given.pop("json", False) else "csv" if given.pop("csv", False) else "text"
     if "steps" in given:
         path = given.pop("steps")
@@ -213,6 +238,19 @@ def _add_command(commands: Any, tool: str, schema: Mapping[str, Any], layout: Ca
         forms.add_argument("--csv", action="store_true", help="the rows as a table, with the query that found each")
 
 
+def _left_over(words: Sequence[str], name: str, given: Mapping[str, Any], explained: str) -> str:
+    """What is wrong with words of the command line that nothing took; `explained` is the command's help."""
+    flag = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
+    if flag == "--csv":
+        return "--csv is for lists alone: " + ", ".join(tool.replace("_", "-") for tool in LISTS) + "."
+    if flag is not None:
+        flags = dict.fromkeys(re.findall(r"--[a-z][a-z-]+", explained))
+        return f"there is no flag {flag}.{nearest(flag, flags)}"
+    if "query" in given:
+        return f'put the words in quotation marks: {PROGRAM} {name} "{" ".join([given["query"], *words])}"'
+    return f"nothing here takes the word {words[0]!r}."
+
+
 def _explained(rule: Mapping[str, Any]) -> str:
     """A flag's help: the schema's own words, its bounds, its names, its default."""
     bounds = f"{rule['minimum']} to {rule['maximum']}" if "minimum" in rule and "maximum" in rule else ""
@@ -235,17 +273,28 @@ def _value(given: Any, rule: Mapping[str, Any]) -> Any:
 
 
 def _steps(path: str) -> tuple[dict[str, Any], ...]:
-    """The steps of a report, one JSON object a line."""
+    """The steps of a report, one JSON object a line; empty lines are passed over. Raises InvalidInput."""
     _as_utf8(sys.stdin)
-    with contextlib.nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines:
-        told = [line for line in lines if line.strip()]
     try:
-        steps = tuple(json.loads(line) for line in told)
+        with contextlib.nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines:
+            told = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    except (OSError, ValueError) as exc:  # ValueError: no UTF-8, or a name that no file can have
+        why = (exc.strerror if isinstance(exc, OSError) else None) or "it is no text in UTF-8"
+        raise InvalidInput(f"The steps cannot be read from {path!r}: {why}.",
+                           hint="Name a file with one JSON object of arguments a line.") from exc
+    if not told:
+        raise InvalidInput(f"No step stands in {path!r}.", hint="Write one JSON object of arguments a line.")
+    return tuple(_step(line, number) for number, line in told)
+
+
+def _step(line: str, number: int) -> dict[str, Any]:
+    try:
+        step = json.loads(line)
     except (ValueError, RecursionError):
-        steps = ()
-    if not steps or not all(isinstance(step, dict) for step in steps):
-        raise InvalidInput("The steps are not JSON objects, one a line.", hint="Write one JSON object of arguments a line.")
-    return steps
+        step = None
+    if not isinstance(step, dict):
+        raise InvalidInput(f"Line {number} of the steps is no JSON object.", hint="Write one JSON object of arguments a line.")
+    return step
 
 
 # ---- streams -------------------------------------------------------------------------------------------------------------

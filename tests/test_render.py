@@ -358,9 +358,19 @@ def test_an_error_of_all_archives_gives_each_reason():
 
     assert render_error(AllFailed((failed, absent))).split("\n") == [
         "Error: rate_limited. None of the archives asked could answer; this says nothing about what they hold.",
-        "Hint: Read each archive's reason below.", "Retry: in about 60 minutes.",
+        "Hint: Each archive's own reason says whether asking again helps.", "Retry: in about 60 minutes.",
         "Failed: the Library of Congress, during the search: rate_limited. The Library asked for a pause. Wait. Ask again in about 60 minutes.",
         "Absent: data.bnf.fr: It holds no page text."]
+
+
+def test_an_error_of_all_archives_that_a_program_prints_gives_each_reason():
+    """`print(error)` and a traceback show no reports; the reasons stand in the text itself."""
+    failed = Report(source="loc", name="the Library of Congress", status="failed", stage="search", error=LOC["error"])
+    absent = Report(source="bnf", name="data.bnf.fr", status="absent", absent_because="It holds no page text.")
+
+    assert str(AllFailed((failed, absent))) == (
+        "None of the archives asked could answer; this says nothing about what they hold. "
+        "the Library of Congress: rate_limited: The Library asked for a pause. data.bnf.fr: It holds no page text.")
 
 
 def test_a_reason_in_an_archives_own_words_ends_before_the_hint_begins():

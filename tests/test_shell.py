@@ -21,7 +21,8 @@ import toys
 
 from sources.answers import InsideAnswer, Report
 from sources.contract import Facet, FacetValue
-from sources.errors import InvalidInput, RecordNotFound
+from sources.errors import InvalidInput, RateLimited, RecordNotFound
+from sources.report import ReportAnswer
 from sources.screen import Screen, columns_of, decades, readable
 from sources.settings import VERSION, Settings
 from sources.shell import budget_s, main, read_command, visible_json
@@ -261,6 +262,70 @@ def test_bad_input_is_status_2_before_any_request(stand_in, environ, arguments, 
     assert (done.returncode, done.stdout, stand_in.seen) == (2, b"", [])
     assert told in done.stderr.decode()
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("arguments", "told"), [
+    (["search-inside", "a", "wet", "fog"], 'put the words in quotation marks: mcp-books search-inside "a wet fog"'),
+    (["search-items", "a", "fog", "--limit", "2"], 'put the words in quotation marks: mcp-books search-items "a fog"'),
+    (["search-inside", "fog", "--sorces", "loc"], "there is no flag --sorces. Did you mean '--sources'?"),
+    (["search-inside", "fog", "--lim=2"], "there is no flag --lim. Did you mean '--limit'?"),
+    (["get-item", "x", "--csv"], "--csv is for lists alone: search-inside, search-items, search-headings, browse-collections."),
+    (["get-item", "loc:1", "loc:2"], "nothing here takes the word 'loc:2'.")])
+def test_a_command_line_that_cannot_be_read_says_what_would_do(arguments, told):
+    """Under the command's own usage, not that of the whole program."""
+    status, out, err = in_process(*arguments)
+
+    assert (status, out) == (2, "")
+    assert err.splitlines()[0].startswith(f"usage: mcp-books {arguments[0]} [flags]")
+    assert err.splitlines()[-1] == f"mcp-books {arguments[0]}: error: {told}"
+
+
+@pytest.mark.parametrize(("written", "told"), [
+    (None, "The steps cannot be read from {0!r}: No such file or directory."),
+    (b"\xff\n", "The steps cannot be read from {0!r}: it is no text in UTF-8."),
+    (b"\n", "No step stands in {0!r}."), (b'{"topic": "fog"}\n\n[1]\n', "Line 3 of the steps is no JSON object."),
+    (b"topic\n", "Line 1 of the steps is no JSON object.")])
+def test_steps_that_cannot_be_read_say_which_and_why(tmp_path, written, told):
+    """The file as it was named, the system's own reason, the line."""
+    file = tmp_path / "steps"
+    if written is not None:
+        file.write_bytes(written)
+
+    status, out, err = in_process("sequential-report", "--steps", str(file))
+
+    assert (status, out) == (2, "")
+    assert err.splitlines()[0] == "Error: invalid_input. " + told.format(str(file))
+
+
+@pytest.mark.parametrize("answer", [
+    ReportAnswer(report_id="7", step="planned", next_step="Search."), InvalidInput("No report is open.")])
+def test_a_report_that_ends_with_its_command_is_told_so(answer):
+    """Otherwise "Next step" would send the reader to a command that knows nothing of the report."""
+    _, _, err = in_process("sequential-report", "--topic", "fog", client=Saying(answer))
+
+    assert err.splitlines()[-1] == ("mcp-books: a report lives no longer than its command; write all its steps, "
+                                    "a JSON object a line, into a file and give --steps FILE.")
+
+
+def test_a_failure_asked_for_as_json_is_json(stand_in, environ):
+    """Standard output has the error and each archive's part, standard error the text; the status is that of the failure."""
+    done = run(environ, "search-inside", "lantern", "--sources", "loc,bnf", "--json", BOOKS_GATEWAY=stand_in.address)
+
+    told = json.loads(done.stdout)
+    assert (done.returncode, list(told)) == (1, ["error", "per_source"])
+    assert (told["error"]["code"], told["error"]["message"]) == (
+        "network_error", "None of the archives asked could answer; this says nothing about what they hold.")
+    assert [(report["source"], report["status"]) for report in told["per_source"]] == [("loc", "failed"), ("bnf", "absent")]
+    assert done.stderr.decode().startswith("Error: network_error.")
+
+
+def test_the_error_of_one_archive_as_json_has_its_wait_and_no_reports():
+    refused = RateLimited("Not now.", hint="Wait.", retry_after_s=89.5)
+
+    status, out, _ = in_process("get-item", "loc:1", "--json", client=Saying(refused))
+
+    assert (status, json.loads(out)) == (
+        1, {"error": {"code": "rate_limited", "message": "Not now.", "hint": "Wait.", "retry_after_s": 90}})
 
 
 def test_no_such_record_is_status_1():
