@@ -36,7 +36,8 @@ def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
     """An error in words: its code, what happened, what to do, when to ask again, and each archive's own reason."""
     retry = f"in about {_span(error.retry_after_s)}." if error.retry_after_s is not None else None
     told = [to_dict(report) for report in reports or getattr(error, "reports", ())]
-    return "\n".join([f"Error: {error.code}. {_said(error.message)}", f"Hint: {_said(error.hint)}", *_line("Retry", retry),
+    message, hint = (disarmed(one_line(text)) for text in (error.message, error.hint))  # neither opens its line
+    return "\n".join([f"Error: {error.code}. {message}", f"Hint: {hint}", *_line("Retry", retry),
                       *not_answered(told), *notes({"notes": getattr(error, "notes", ())})])
 
 

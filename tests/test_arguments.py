@@ -9,6 +9,7 @@ import pytest
 from sources.arguments import TOOLS, check, schema_file, tool_schemas
 from sources.errors import InvalidInput
 from sources.registry import ARCHIVES
+from sources.render import render_error
 from sources.settings import Settings
 
 
@@ -28,7 +29,7 @@ def test_defaults_are_filled_in() -> None:
 @pytest.mark.parametrize(("came", "read"), [
     ({"limit": "5"}, {"limit": 5}), ({"limit": 5.0}, {"limit": 5}), ({"fan_out": "false"}, {"fan_out": False}),
     ({"sources": "loc"}, {"sources": ["loc"]}), ({"sources": '["loc", "archive"]'}, {"sources": ["loc", "archive"]}),
-    ({"language": None}, {}),
+    ({"language": None}, {}), ({"date_from": 1888}, {"date_from": "1888"}), ({"query": 1984}, {"query": "1984"}),
 ])
 def test_an_argument_that_came_as_text_is_read_where_nothing_is_lost(came: dict[str, Any], read: dict[str, Any]) -> None:
     given = check("search_inside", {"query": "fog", **came}, ARCHIVES)
@@ -37,12 +38,18 @@ def test_an_argument_that_came_as_text_is_read_where_nothing_is_lost(came: dict[
 
 
 @pytest.mark.parametrize("came", [{"limit": "5.5"}, {"limit": "five"}, {"limit": True}, {"fan_out": "maybe"}, {"fan_out": 1}, {"sources": "[loc"},
-                                  {"limit": "١٢"}, {"limit": 5.5}, {"sources": [1]}])
+                                  {"limit": "١٢"}, {"limit": 5.5}, {"sources": [1]}, {"date_from": True}, {"date_from": 188.5}, {"query": 10**5000}])
 def test_an_argument_that_would_lose_something_is_refused(came: dict[str, Any]) -> None:
     error = refused("search_inside", {"query": "fog", **came})
 
     assert error.code == "invalid_input"
     assert error.message.startswith(f"search_inside.{next(iter(came))}")
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [("get_item", {"identifier": "x" * 501}), ("search_items", {"language": "f"})])
+def test_a_hint_that_names_an_argument_is_not_marked_as_text_of_others(tool: str, arguments: dict[str, Any]) -> None:
+    """Identifier and language are also words that open a line of an answer."""
+    assert "›" not in render_error(refused(tool, arguments))
 
 
 def test_an_unknown_argument_is_refused_with_the_nearest_declared_one() -> None:
