@@ -50,7 +50,7 @@ def default_state_dir(environ: Mapping[str, str]) -> Path | None:
 
 def read_settings(environ: Mapping[str, str] = os.environ, *, warn: Callable[[str], None] = lambda line: None,
                   known_sources: tuple[str, ...] = (), known_tools: tuple[str, ...] = ()) -> Settings:
-    """The settings in force. `warn` gets one line for each value that could not be read."""
+    """The settings in force. `warn` gets one line for each value that could not be read. The folder to record in is made."""
     values: dict[str, object] = {"state_dir": default_state_dir(environ)}
     origin: dict[str, str] = {}
 
@@ -77,8 +77,10 @@ def read_settings(environ: Mapping[str, str] = os.environ, *, warn: Callable[[st
     read("BOOKS_GALLICA_CONTENTS", "gallica_contents", lambda text: _one_of(("accept",))(text) == "accept", "the word accept")
     read("BOOKS_GATEWAY", "gateway", _address, "an http or https address without a query")
     read("BOOKS_STATE_DIR", "state_dir", lambda text: None if text.lower() == "off" else Path(text), "a folder, or off")
-    read("BOOKS_RECORD_DIR", "record_dir", Path, "a folder")
+    read("BOOKS_RECORD_DIR", "record_dir", _made_folder, "a folder that is there or can be made")
     read("BOOKS_REPLAY_DIR", "replay_dir", Path, "a folder")
+    if "replay_dir" in values and not os.path.isdir(str(values["replay_dir"])):  # in force: nothing is to go out instead
+        warn(f"BOOKS_REPLAY_DIR: there is no folder {str(values['replay_dir'])[:80]!r}; no question can be answered from it.")
     return Settings(**values, origin=origin)  # type: ignore[arg-type]  # each value was made by the parser of its field
 
 
@@ -105,6 +107,15 @@ def _names(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
             raise ValueError(text)
         return names
     return parse
+
+
+def _made_folder(text: str) -> Path:
+    folder = Path(text)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise ValueError(text) from exc
+    return folder
 
 
 def _header_text(text: str) -> str:

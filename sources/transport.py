@@ -230,7 +230,8 @@ class Transport:
         if received is None:
             raise ArchiveUnreachable(f"{archive.name} is answered from kept answers alone, and this one is not on the shelf: "
                                      f"{question.url}", archive=archive.key,
-                                     hint="Ask what the shelf holds, or unset BOOKS_REPLAY_DIR.")
+                                     hint="Ask what the shelf holds (`mcp-books demo` lists the sample shelf), or unset "
+                                          "BOOKS_REPLAY_DIR.")
         try:
             judge(wanted, wanted.gate.lane, received, self.clock.time())
         except Setback as setback:

@@ -115,7 +115,8 @@ def test_what_is_not_on_the_shelf_is_named_and_never_told_as_an_absence():
     loc, bnf = answer.reports
     assert (loc.status, bnf.status, answer.item_count) == ("failed", "answered", 2)
     assert loc.error == {
-        "code": "network_error", "hint": "Ask what the shelf holds, or unset BOOKS_REPLAY_DIR.",
+        "code": "network_error", "hint": "Ask what the shelf holds (`mcp-books demo` lists the sample shelf), or unset "
+                                         "BOOKS_REPLAY_DIR.",
         "message": "The Library of Congress is answered from kept answers alone, and this one is not on the shelf: "
                    "https://www.loc.gov/books/?fo=json&at=results%2Cpagination%2Cfacets&q=lighthouse&c=5&sp=1"}
 

@@ -35,8 +35,7 @@ def test_an_empty_environment_gives_the_documented_defaults():
     ("BOOKS_CALL_BUDGET_MS", "100", "call_budget_ms", 100), ("BOOKS_GALLICA_CONTENTS", "Accept", "gallica_contents", True),
     ("BOOKS_GATEWAY", "http://127.0.0.1:8080/", "gateway", "http://127.0.0.1:8080"),
     ("BOOKS_GATEWAY", "https://mirror.example/books", "gateway", "https://mirror.example/books"),
-    ("BOOKS_STATE_DIR", "off", "state_dir", None), ("BOOKS_STATE_DIR", "/srv/state", "state_dir", Path("/srv/state")),
-    ("BOOKS_RECORD_DIR", "kept", "record_dir", Path("kept")), ("BOOKS_REPLAY_DIR", "kept", "replay_dir", Path("kept"))])
+    ("BOOKS_STATE_DIR", "off", "state_dir", None), ("BOOKS_STATE_DIR", "/srv/state", "state_dir", Path("/srv/state"))])
 def test_a_setting_is_read_and_its_origin_told(name, text, field, value):
     settings, warned = read(**{name: text})
 
@@ -61,6 +60,29 @@ def test_a_value_that_cannot_be_read_warns_and_the_default_stands(name, text, fi
     assert warned[0].startswith(f"{name}: cannot read ")
     assert warned[0].endswith("; the default stands.")
     assert "\n" not in warned[0]
+
+
+def test_the_folder_to_record_in_is_made_and_the_one_to_replay_must_be_there(tmp_path):
+    """A replay from a missing folder is told at the start, and stays in force, so that no question goes out in its place."""
+    kept, missing = tmp_path / "a" / "kept", tmp_path / "missing"
+
+    recording, nothing = read(BOOKS_RECORD_DIR=str(kept))
+    replaying, told = read(BOOKS_REPLAY_DIR=str(missing))
+
+    assert (recording.record_dir, kept.is_dir(), nothing) == (kept, True, [])
+    assert (replaying.replay_dir, missing.exists()) == (missing, False)
+    assert told == [f"BOOKS_REPLAY_DIR: there is no folder {str(missing)[:80]!r}; no question can be answered from it."]
+    assert read(BOOKS_REPLAY_DIR=str(kept)) == (Settings(replay_dir=kept, origin={"replay_dir": "BOOKS_REPLAY_DIR"}), [])
+
+
+def test_a_folder_that_cannot_be_made_is_told_and_nothing_is_recorded(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+
+    settings, warned = read(BOOKS_RECORD_DIR=str(file / "kept"))
+
+    assert (settings, len(warned)) == (Settings(), 1)
+    assert warned[0].endswith("; wanted a folder that is there or can be made; the default stands.")
 
 
 def test_a_blank_value_is_no_value():
