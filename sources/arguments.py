@@ -66,6 +66,8 @@ def _read(value: Any, rule: Mapping[str, Any]) -> Any:
         return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 and text.count("-") <= 1 else value
     if wanted == "integer" and isinstance(value, float) and value.is_integer() and abs(value) < 1e9:
         return int(value)  # 5.0 is how some hosts write 5
+    if wanted == "string" and isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15:
+        return str(value)  # a year or a number of a book, written without quotation marks
     return value
 
 

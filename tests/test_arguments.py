@@ -29,7 +29,7 @@ def test_defaults_are_filled_in() -> None:
 @pytest.mark.parametrize(("came", "read"), [
     ({"limit": "5"}, {"limit": 5}), ({"limit": 5.0}, {"limit": 5}), ({"fan_out": "false"}, {"fan_out": False}),
     ({"sources": "loc"}, {"sources": ["loc"]}), ({"sources": '["loc", "archive"]'}, {"sources": ["loc", "archive"]}),
-    ({"language": None}, {}),
+    ({"language": None}, {}), ({"date_from": 1888}, {"date_from": "1888"}), ({"query": 1984}, {"query": "1984"}),
 ])
 def test_an_argument_that_came_as_text_is_read_where_nothing_is_lost(came: dict[str, Any], read: dict[str, Any]) -> None:
     given = check("search_inside", {"query": "fog", **came}, ARCHIVES)
@@ -38,7 +38,7 @@ def test_an_argument_that_came_as_text_is_read_where_nothing_is_lost(came: dict[
 
 
 @pytest.mark.parametrize("came", [{"limit": "5.5"}, {"limit": "five"}, {"limit": True}, {"fan_out": "maybe"}, {"fan_out": 1}, {"sources": "[loc"},
-                                  {"limit": "١٢"}, {"limit": 5.5}, {"sources": [1]}])
+                                  {"limit": "١٢"}, {"limit": 5.5}, {"sources": [1]}, {"date_from": True}, {"date_from": 188.5}, {"query": 10**20}])
 def test_an_argument_that_would_lose_something_is_refused(came: dict[str, Any]) -> None:
     error = refused("search_inside", {"query": "fog", **came})
 

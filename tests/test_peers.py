@@ -291,6 +291,7 @@ LIBRARY_OF_CONGRESS = [
     Row(wanted="more pages at once than are given", tool="get_item", given={"identifier": shelf.LOC_ITEM, "sections": ["pages"], "list_limit": 1000},
         says="list_limit"),
     pages("newspaper pages by words", sends=("q=silver otter", "dl=page"), shows=lambda told: told["hits"][0]["identifier"], gives=shelf.LOC_ISSUE),
+    pages("from a year, given as a number", date_from=1888, sends=("dates=1888/1963",)),
     pages("from a day to a year", date_from="1888-02-03", date_to="1890", sends=("dates=1888-02-03/1890-12-31",)),
     pages("in a state, by name", place="Ohio", sends=("fa=location_state:ohio",)),
     pages("in a state, by its letters", place="OH", sends=("fa=location_state:ohio",)),
