@@ -137,7 +137,10 @@ class ListWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemAnswer(Answer):
-    """Of get_item. `item` is on the wire already: the sections asked, an empty one as an empty list or null."""
+    """Of get_item. `item` is on the wire already: the sections asked, an empty one as an empty list or null.
+
+    A section that the archive is never read for stands in neither list of sections, only in the last of the three.
+    """
 
     stated: ClassVar[frozenset[str]] = frozenset({"notes", "sections_returned", "sections_omitted", "fields_not_read_from_this_archive"})
     inner: ClassVar[frozenset[str]] = frozenset({"record"})

@@ -18,7 +18,7 @@ from .errors import InvalidInput, SourceError
 from .identifiers import read_identifier
 from .opening import Opened, Opener
 from .registry import ARCHIVES
-from .remarks import capital, under
+from .remarks import NOBODY_ASKED, capital, under
 from .report import Desk, ReportAnswer
 from .reporting import report_absent, report_asked
 from .settings import VERSION, Settings, read_settings
@@ -203,7 +203,7 @@ class BooksClient:
             raise AllFailed(reports)
         notes = [under(asked[key].name, note) for key, page in pages.items() for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
         if not asked:
-            notes.insert(0, "No archive was asked: " + " ".join(under(a.name, absent[a.key] or "") for a in archives))
+            notes.insert(0, NOBODY_ASKED + " ".join(under(a.name, absent[a.key] or "") for a in archives))
         empty = [asked[key].name for key, page in pages.items() if not page.records and not page.beyond]
         if empty:
             notes.insert(0, f"{capital(', '.join(empty))} answered with nothing under these words; try fewer words or another spelling.")
@@ -223,12 +223,13 @@ class BooksClient:
     def _get_item(self, given: dict[str, Any], call: Call) -> Answer:
         sections = tuple(section for section in SECTIONS if section in given["sections"])
         reference, opened = self._open_reference(given["identifier"], "get_item", call)
-        wanted = ItemQuery(sections=sections, list_offset=given["list_offset"], list_limit=given["list_limit"])
-        read = _as_reading(lambda: opened.ask(lambda archive: archive.read_record(reference, wanted)))
         archive = type(opened.archive)
+        able = tuple(section for section in sections if section not in archive.unread_fields)  # the others never read as empty
+        wanted = ItemQuery(sections=able, list_offset=given["list_offset"], list_limit=given["list_limit"])
+        read = _as_reading(lambda: opened.ask(lambda archive: archive.read_record(reference, wanted)))
         item = replace(read.item, source=reference.source, source_name=archive.name, attribution=opened.attribution())
-        return _fitted_item(item, read.list_total, given, sections, ItemAnswer(
-            record=item, item={}, id_read_as=reference.read_as, sections_returned=sections,
+        return _fitted_item(item, read.list_total, given, able, ItemAnswer(
+            record=item, item={}, id_read_as=reference.read_as, sections_returned=able,
             sections_omitted=tuple(section for section in SECTIONS if section not in sections),
             fields_not_read_from_this_archive=archive.unread_fields, notes=(*read.notes, *opened.replay_note())),
             opened.retrieved_at, _cited_page(reference, archive, item))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .searching import Harvest
 
 MAX_NOTES = 8  # DESIGN 4, "Size"
+NOBODY_ASKED = "No archive was asked: "  # how the note of an answer begins whose archives are all absent; their reasons follow
 
 
 def remarks(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], *, openings: int, fan_out: bool) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ def under(name: str, remark: str) -> str:
 
 def _all_absent(harvests: Sequence[Harvest]) -> Iterator[str]:
     if harvests and all(harvest.absent_because for harvest in harvests):
-        yield "No archive was asked: " + " ".join(under(h.archive.name, h.absent_because or "") for h in harvests)
+        yield NOBODY_ASKED + " ".join(under(h.archive.name, h.absent_because or "") for h in harvests)
 
 
 def _nothing_found(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], fan_out: bool) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from .contract import to_dict
 from .errors import SourceError
 from .inert import disarmed, inert, one_line, visible
+from .remarks import NOBODY_ASKED
 from .text import first_match, window, words
 
 Told = Mapping[str, Any]  # one object of the structured content
@@ -45,9 +46,11 @@ def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
 
 def _search_inside(payload: Told) -> Lines:
     kinds = payload.get("excerpt_kinds", {})
-    head = [f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'match', 'matches')}; excerpts: "
-            f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
-            f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them.", f"Excerpts: {SCANNED}"]
+    head = [f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'row')}."]
+    if any(kinds.values()):
+        head = [f"{head[0].rstrip('.')}, {_count(sum(kinds.values()), 'excerpt')}: "
+                f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
+                f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them.", f"Excerpts: {SCANNED}"]
     room = max(EXCERPT_CHARS, EXCERPTS_CHARS // max(1, len(payload.get("hits", ()))))
     return _listing(payload, "hits", head, lambda hit: _hit(hit, room))
 
@@ -236,7 +239,8 @@ def _answered(reports: Sequence[Told]) -> Lines:
 def _account(report: Told) -> list[str | None]:
     """What one archive read and did, in the order a reader needs it; the keys that describe it stand there once for all rows."""
     means = f" ({report['reported_total_means']})" if report.get("reported_total_means") else ""
-    total = f"its own count: {report['reported_total']:,}{means}" if report.get("reported_total") is not None else None
+    counted = report.get("reported_total")
+    total = f"its own count: {counted:,}{means}{_counted_for(report)}" if counted is not None else None
     held = "from the record kept" if report.get("replayed") else "from the cache" if report.get("cached") else None
     if held and report.get("retrieved_at"):
         held += f", of {report['retrieved_at'][:10]}"
@@ -248,6 +252,15 @@ def _account(report: Told) -> list[str | None]:
             _with("a year is", report.get("year_means")), _with("ordered on", report.get("ordered_on")),
             *(f"{sent['filter']} sent as {sent['as']}" for sent in report.get("filters_sent", ())),
             *(f"{left['filter']} not applied, {left['because'].rstrip('.')}" for left in report.get("filters_dropped", ())), held]
+
+
+def _counted_for(report: Told) -> str:
+    """Which wording an archive's own count is of, where that is not plain: its rows may come from several."""
+    queries = report.get("queries", ())
+    answered = [entry for entry in queries if entry["ran"] and not entry.get("error")]
+    if not answered or (len(answered) == 1 and answered[0] is queries[0]):
+        return ""
+    return " for the words as asked" if answered[0] is queries[0] else f" for {_quoted(answered[0]['query'])}"
 
 
 def _wordings(reports: Sequence[Told]) -> Lines:
@@ -284,10 +297,10 @@ def _get_item(payload: Told) -> Lines:
             *_line("Language", _listed(item.get("language")), "."),
             *_line("Numbers", _numbers(item.get("standard_numbers")), "."),
             *_rights(item), *_description(payload), *_line("Subjects", _listed(item.get("subjects")), "."),
-            *_list("Copies", item, "copies", _copy, _beyond(item)), *_list("Context", item, "context", _related),
-            *_list("Contributors", item, "contributors", _contributor),
-            *_list("Editions", item, "editions", _edition, _onward(payload, "editions")),
-            *_list("Pages", item, "pages", _page_entry, _onward(payload, "pages")),
+            *_list("Copies", payload, "copies", _copy, _beyond(item)), *_list("Context", payload, "context", _related),
+            *_list("Contributors", payload, "contributors", _contributor),
+            *_list("Editions", payload, "editions", _edition, _onward(payload, "editions")),
+            *_list("Pages", payload, "pages", _page_entry, _onward(payload, "pages")),
             *_citation(item), *(line for note in item.get("notes", ()) for line in _line("Note", note)), *notes(payload),
             *_line("Not asked for", _listed(payload.get("sections_omitted")), "."),
             *_line("Never read here", _listed(payload.get("fields_not_read_from_this_archive")), "."),
@@ -312,11 +325,13 @@ def _description(payload: Told) -> Lines:
     return [f"Description: as the archive words it{means}:", *_prose(item["description"]), *_window(payload.get("text_window"))]
 
 
-def _list(label: str, item: Told, key: str, told: Callable[[Told], str], after: Lines | None = None) -> Lines:
-    """A list of the record under its label; nothing when it was not asked, and said when it is empty."""
-    if key not in item:
-        return []
-    entries = [f"- {told(entry)}" for entry in item[key]]
+def _list(label: str, payload: Told, key: str, told: Callable[[Told], str], after: Lines | None = None) -> Lines:
+    """A list of the record under its label; nothing when it was not asked; said when it is empty, or never read here."""
+    if key not in payload["item"]:
+        asked = key not in payload.get("sections_omitted", (key,))
+        unread = asked and key in payload.get("fields_not_read_from_this_archive", ())
+        return [f"{label}: not read from this archive."] if unread else []
+    entries = [f"- {told(entry)}" for entry in payload["item"][key]]
     return [f"{label}:" if entries else f"{label}: none stated.", *entries, *(after or [])]
 
 
@@ -375,9 +390,11 @@ def _citation(item: Told) -> Lines:
 
 def _read_text(payload: Told) -> Lines:
     """A page's text or the passages in it, or which of four reasons there is none; then how to turn the page."""
-    page, of = _page(payload), f" of {payload['page_count']}" if payload.get("page_count") else ""
+    count, page = payload.get("page_count"), _page(payload)
+    among = ", one of" if payload.get("page_number_is") == "leaf" else " of"  # leaves are numbered from wherever the scan began
     image = f"{payload['image_url']} (to open; nothing of it was read)" if payload.get("image_url") else None
-    return [f"Text: {_title(payload)}" + (f", {page}{of}" if page else ""), f"Identifier: {_where(payload)}",
+    placed = f", {page}" + (f"{among} {count}" if count else "") if page else ""
+    return [f"Text: {_title(payload)}{placed}", f"Identifier: {_where(payload)}",
             *_line("Address", payload["source_url"]), *_line("Image", image),
             *_line("Published", _listed((payload.get("published_on"), payload.get("publication"))), "."),
             *_line("Edition", payload.get("edition"), "."),
@@ -400,7 +417,8 @@ def _text(payload: Told) -> Lines:
 
 def _passages(payload: Told) -> Lines:
     found, counted = payload["passages"], payload.get("match_count")
-    total = f", {counted:,} counted in all" if counted is not None else ""
+    total = f"; {_count(counted, 'match', 'matches')} counted in all" if counted is not None else ""
+    total += ", and a passage may hold several" if counted is not None and counted > len(found) else ""
     lines = [f"Passages: {len(found)} shown{total}; {SCANNED}"]
     lines += [f"Text: held, but refused here: {_said(payload['text_refused'])}"] if payload.get("text_refused") else []
     for number, passage in enumerate(found, 1):
@@ -493,8 +511,11 @@ def _object(value: Any) -> str:
 
 
 def notes(payload: Told) -> Lines:
-    """Remarks of this server's own; a caller's or an archive's words in them come after ours, so no opening needs a mark."""
-    return [f"Note: {disarmed(one_line(note))}" for note in payload.get("notes", ())]
+    """Remarks of this server's own; a caller's or an archive's words in them come after ours, so no opening needs a mark.
+
+    That nobody was asked stands above already, with the reasons (`not_answered`).
+    """
+    return [f"Note: {disarmed(one_line(note))}" for note in payload.get("notes", ()) if not note.startswith(NOBODY_ASKED)]
 
 
 def _names(payload: Told) -> dict[str, str]:

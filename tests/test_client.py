@@ -138,6 +138,18 @@ def test_only_the_sections_asked_come_and_an_empty_one_reads_as_nothing_stated()
     assert answer["fields_not_read_from_this_archive"] == ["editions"]
 
 
+def test_a_section_that_an_archive_is_never_read_for_is_neither_returned_nor_left_out() -> None:
+    """An empty list would say that the record states none, which nobody has looked for."""
+    toy = archive("a", item=item(), unread_fields=("editions",))
+
+    answer = client(toy).get_item("a:1", sections=["subjects", "editions"]).to_dict()
+
+    assert "editions" not in answer["item"]
+    assert answer["sections_returned"] == ["subjects"]
+    assert answer["sections_omitted"] == ["description", "copies", "context", "contributors", "pages", "citation"]
+    assert answer["fields_not_read_from_this_archive"] == ["editions"]
+
+
 def test_a_record_without_prose_states_null_and_has_no_window() -> None:
     answer = client(archive("a", item=item())).get_item("a:1").to_dict()
 

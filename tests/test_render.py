@@ -9,6 +9,7 @@ import pytest
 from sources.answers import AllFailed, Report
 from sources.errors import InvalidInput, RateLimited
 from sources.inert import MARK, inert
+from sources.remarks import NOBODY_ASKED
 from sources.render import render, render_error
 
 ARCHIVE = {
@@ -126,7 +127,7 @@ def test_the_matches_of_a_search_inside_are_told_in_full():
     shown = render("search_inside", INSIDE)
 
     assert shown.split("\n") == [
-        "Search inside: “wet fog”, page 1: 2 matches; excerpts: 1 passage with the words found, 1 page opening that may lack them.",
+        "Search inside: “wet fog”, page 1: 2 rows, 2 excerpts: 1 passage with the words found, 1 page opening that may lack them.",
         "Excerpts: scanned text as a machine read it, quoted; words can be wrong.",
         "Failed: the Library of Congress, during the read: rate_limited. The Library asked for a pause. Wait. Ask again in about 60 minutes.",
         "Absent: data.bnf.fr: It holds no page text.",
@@ -142,8 +143,8 @@ def test_the_matches_of_a_search_inside_are_told_in_full():
         "Note: One row carries no year.",
         "Order: Rows alternate.",
         "Facets: the Internet Archive, year, counting documents: 1880 12.",
-        "Answered: the Internet Archive, 2 rows; its own count: 1,234 (documents whose text matches); unreadable and dropped: 1; reads the "
-        "recognised text of scans; gives no page number; every word must occur; a year is the year filed for the item; date_from sent as year>=1850; place "
+        "Answered: the Internet Archive, 2 rows; its own count: 1,234 (documents whose text matches) for the words as asked; "
+        "unreadable and dropped: 1; reads the recognised text of scans; gives no page number; every word must occur; a year is the year filed for the item; date_from sent as year>=1850; place "
         "not applied, Its index holds no place; from the cache, of 2026-11-02.",
         "Wordings: the Internet Archive: “wet fog” (as asked): 1 row, 1 new; “wetfog” (run together): 1 row, 1 new; “wét” (without "
         "diacritics): withheld, enough rows had come.",
@@ -228,10 +229,63 @@ def test_a_page_that_is_named_like_its_record_does_not_name_it_twice():
     assert "Page: the previous page is 2; the next page is 4." in shown.split("\n")
 
 
+@pytest.mark.parametrize(("failed", "told"), [
+    ((), "2 (pages)"), ((1,), "2 (pages)"), ((0,), "2 (pages) for “wetfog”")],
+    ids=["one wording", "a second failed", "the first failed"])
+def test_an_archives_own_count_names_its_wording_where_that_is_not_plain(failed, told):
+    """With rows from two wordings the count is that of the words as asked; where those failed, of the first that was answered."""
+    asked = ("wet fog", "wetfog")[:1 + len(failed)]
+    queries = [{"query": query, "derivation": "", "ran": True, "count": 1, "added": 1} for query in asked]
+    queries = [{**entry, "error": "timeout"} if number in failed else entry for number, entry in enumerate(queries)]
+    report = {**BARE, "reported_total": 2, "reported_total_means": "pages", "queries": queries}
+
+    shown = render("search_items", {"query": "wet fog", "items": [], "per_source": [report]}).split("\n")
+
+    assert f"Answered: the Internet Archive, 0 rows; its own count: {told}." in shown
+
+
+def test_a_search_without_a_row_speaks_of_no_excerpt():
+    kinds = {"passage": 0, "page_opening": 0}
+
+    shown = render("search_inside", {"query": "fog", "hits": [], "hit_count": 0, "excerpt_kinds": kinds, "per_source": [BARE], "notes": []})
+
+    assert shown == "Search inside: “fog”, page 1: 0 rows.\nAnswered: the Internet Archive, 0 rows."
+
+
+def test_that_nobody_was_asked_is_said_once_with_its_reason():
+    """The structured content has it among its notes; the text has it in the lines of the archives already."""
+    note = f"{NOBODY_ASKED}data.bnf.fr: It holds no page text."
+    shown = render("search_headings", {"query": "fog", "headings": [], "per_source": [BNF], "notes": [note, "Another."]})
+
+    assert shown.split("\n") == ["Headings: 0 found.", "Nothing asked: none of the archives in scope can take this question.",
+                                 "Absent: data.bnf.fr: It holds no page text.", "Note: Another."]
+
+
+def test_a_list_that_an_archive_is_never_read_for_is_not_called_empty():
+    """Asked, and neither returned nor stated to be none; a list that was not asked is told among those alone."""
+    unread = {**ITEM, "item": {key: value for key, value in ITEM["item"].items() if key not in ("editions", "pages")},
+              "fields_not_read_from_this_archive": ["editions", "pages"], "sections_omitted": ["pages"]}
+
+    shown = render("get_item", unread).split("\n")
+
+    assert [line for line in shown if line.startswith(("Editions", "Pages", "Never"))] == [
+        "Editions: not read from this archive.", "Never read here: editions, pages."]
+
+
+@pytest.mark.parametrize(("kind", "placed"), [("leaf", "leaf 7, one of 5"), ("image", "image 7 of 5")])
+def test_leaves_are_not_numbered_from_one(kind, placed):
+    """An archive's leaves begin wherever its scan did: leaf 7 of 5 would read as an error."""
+    shown = render("read_text", {**TEXT, "page_number": 7, "page_number_is": kind, "page_count": 5})
+
+    assert shown.split("\n")[0] == f"Text: The daily quay, {placed}"
+
+
 def test_passages_carry_their_page_address_and_count():
     shown = render("read_text", PASSAGES).split("\n")
 
-    assert shown[shown.index("Passages: 2 shown, 7 counted in all; scanned text as a machine read it, quoted; words can be wrong."):][1:5] == [
+    told = ("Passages: 2 shown; 7 matches counted in all, and a passage may hold several; "
+            "scanned text as a machine read it, quoted; words can be wrong.")
+    assert shown[shown.index(told):][1:5] == [
         "1. image 5 · https://loc.example/5", "   “the wet fog”", "2. page not stated · https://loc.example/p", "   “fog”"]
 
 

@@ -136,7 +136,7 @@ def test_a_piped_answer_is_the_text_block_unwrapped_and_alone(archive, environ):
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"\x1b" not in done.stdout
     assert lines[:6] == [
-        "Search inside: “lantern”, page 1: 3 matches; excerpts: 3 passages with the words found, 0 page openings that may lack them.",
+        "Search inside: “lantern”, page 1: 3 rows, 3 excerpts: 3 passages with the words found, 0 page openings that may lack them.",
         "Excerpts: scanned text as a machine read it, quoted; words can be wrong.",
         "1. The lantern of Vale — Orrin, Tess, 1820-1889 (1858)",
         "   archive:lanternvale00orri · the Internet Archive",
