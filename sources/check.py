@@ -213,7 +213,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         prog="mcp-books check", allow_abbrev=False, description="Tell what is in force here, then ask each archive one question. "
         "Gallica is asked only when it is named here or in BOOKS_SOURCES.")
     parser.add_argument("archives", nargs="*", metavar="ARCHIVE", help="ask these alone: " + ", ".join(keys))
-    parser.add_argument("--all", action="store_true", help="ask every route of an archive; takes some minutes")
+    parser.add_argument("--all", action="store_true", help="ask every route of the archives asked; takes some minutes")
     parser.add_argument("--wheels", type=Path, metavar="FOLDER",
                         help="tell which wheels the folder lacks for this interpreter, and ask nobody")
     given = parser.parse_args(list(argv))

@@ -232,6 +232,14 @@ def test_a_command_without_the_libraries_says_so_in_a_line(tmp_path: Path, comma
     assert (done.returncode, done.stderr) == (1, f"mcp-books: {LACKING.format('requests, lxml, jsonschema', 'them')}\n")
 
 
+def test_the_check_of_a_wheel_folder_needs_no_library(tmp_path: Path) -> None:
+    """It is wanted before the installation, on the machine that has nothing yet."""
+    done = run([sys.executable, "-S", ROOT / "mcp_books.py", "check", "--wheels", tmp_path], cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "  requests >=2.31, <3" in done.stdout
+
+
 def test_one_missing_library_is_no_fault_of_an_archive(libraries: Path, tmp_path: Path) -> None:
     """What fails inside every archive's thread for want of a library is told once, not as answers that could not be read."""
     (libraries / "requests").unlink()

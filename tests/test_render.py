@@ -144,8 +144,9 @@ def test_the_matches_of_a_search_inside_are_told_in_full():
         "Order: Rows alternate.",
         "Facets: the Internet Archive, year, counting documents: 1880 12.",
         "Answered: the Internet Archive, 2 rows; its own count: 1,234 (documents whose text matches) for the words as asked; "
-        "unreadable and dropped: 1; reads the recognised text of scans; gives no page number; every word must occur; a year is the year filed for the item; date_from sent as year>=1850; place "
-        "not applied, Its index holds no place; from the cache, of 2026-11-02.",
+        "unreadable and dropped: 1; reads the recognised text of scans; gives no page number; every word must occur; "
+        "a year is the year filed for the item; date_from sent as year>=1850; place not applied, Its index holds no place; "
+        "from the cache, of 2026-11-02.",
         "Wordings: the Internet Archive: “wet fog” (as asked): 1 row, 1 new; “wetfog” (run together): 1 row, 1 new; “wét” (without "
         "diacritics): withheld, enough rows had come.",
         "More: the Internet Archive: ask again with page 2.",
@@ -247,7 +248,7 @@ def test_an_archives_own_count_names_its_wording_where_that_is_not_plain(failed,
 def test_a_search_without_a_row_speaks_of_no_excerpt():
     kinds = {"passage": 0, "page_opening": 0}
 
-    shown = render("search_inside", {"query": "fog", "hits": [], "hit_count": 0, "excerpt_kinds": kinds, "per_source": [BARE], "notes": []})
+    shown = render("search_inside", {"query": "fog", "hits": [], "hit_count": 0, "excerpt_kinds": kinds, "per_source": [BARE]})
 
     assert shown == "Search inside: “fog”, page 1: 0 rows.\nAnswered: the Internet Archive, 0 rows."
 
