@@ -97,10 +97,11 @@ def words(text: str) -> tuple[str, ...]:
 
 def _each_word(text: str) -> Iterator[re.Match[str]]:
     """The words where they stand. A mark belongs to the letter before it: it parts no word, as an accent, vowel sign or tie."""
-    marks = "" if text.isascii() else "".join(sorted(char for char in set(text) if unicodedata.category(char)[0] == "M"))
+    strange = () if text.isascii() else set(text)
+    marks = sorted(char for char in strange if char > "\u02ff" and unicodedata.category(char)[0] == "M")  # none stands below
     if not marks:
         return _WORD.finditer(text)
-    run = rf"[^\W_](?:[^\W_]|[{marks}])*"
+    run = rf"[^\W_](?:[^\W_]|[{''.join(marks)}])*"
     return re.finditer(rf"{run}(?:['’ʼ]{run})*", text)
 
 
