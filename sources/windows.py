@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from .answers import Window
@@ -41,7 +42,7 @@ def find(text: str, match: str, max_passages: int) -> Found:
     wherever it stands.
     """
     folded, origin = _fold_with_origin(text)
-    pattern = _pattern(match)
+    pattern = _pattern(match, "".join(char for char in sorted(set(folded)) if unicodedata.category(char)[0] == "M"))
     spans = [(origin[found.start()], origin[found.end() - 1] + 1) for found in pattern.finditer(folded)] if pattern else []
     passages: list[str] = []
     shown, covered_to = 0, -1
@@ -56,13 +57,14 @@ def find(text: str, match: str, max_passages: int) -> Found:
     return Found(passages=tuple(passages), occurrences=len(spans), shown=shown)
 
 
-def _pattern(match: str) -> re.Pattern[str] | None:
+def _pattern(match: str, marks: str) -> re.Pattern[str] | None:
+    """What finds the terms of `match`. `marks` are the vowel signs of the text, which belong to the letter before them."""
     terms = []
     for phrase, word in _TERM.findall(match):
-        parts = re.findall(r"\w+", fold(phrase or word))
+        parts = re.findall(rf"[\w{marks}]+", fold(phrase or word))
         if parts:
-            body = r"\W+".join(map(re.escape, parts))
-            terms.append(body if _UNSPACED.search(body) else rf"\b{body}\b")
+            body = rf"[^\w{marks}]+".join(map(re.escape, parts))
+            terms.append(body if _UNSPACED.search(body) else rf"(?<![\w{marks}]){body}(?![\w{marks}])")
     return re.compile("|".join(dict.fromkeys(terms))) if terms else None
 
 

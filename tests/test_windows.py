@@ -68,6 +68,11 @@ def test_a_script_without_blanks_is_searched_anywhere() -> None:
     assert find("我看見白鯨在海上", "白鯨", 5).occurrences == 1
 
 
+@pytest.mark.parametrize(("match", "count"), [("हिन्दी", 1), ("हि", 0), ("ह", 0), ("भाषा", 1)])
+def test_a_vowel_sign_parts_no_word(match: str, count: int) -> None:
+    assert find("यह हिन्दी भाषा है", match, 5).occurrences == count
+
+
 def test_positions_hold_where_folding_changes_the_length() -> None:
     found = find("Straße ﬁnal whale", "whale", 1)
 
