@@ -220,7 +220,7 @@ class CollectionsAnswer(ListAnswer):
 class AllFailed(SourceError):
     """Every archive that was asked failed; `reports` says how each did, absent ones included.
 
-    The code is the archives' own when they agree, else network_error; `retry_after_s` the shortest wait any of them named.
+    The code is the archives' own when they agree, else network_error; `retry_after_s` the shortest wait, when all of them named one.
     """
 
     def __init__(self, reports: tuple[Report, ...], notes: tuple[str, ...] = ()) -> None:
@@ -229,7 +229,7 @@ class AllFailed(SourceError):
         waits = [error["retry_after_s"] for error in errors if error.get("retry_after_s") is not None]
         super().__init__("None of the archives asked could answer; this says nothing about what they hold.",
                          hint="Each archive's own reason says whether asking again helps.",
-                         retry_after_s=min(waits, default=None))
+                         retry_after_s=min(waits) if errors and len(waits) == len(errors) else None)
         self.code = codes.pop() if len(codes) == 1 else self.code
         self.reports = reports
         self.notes = notes

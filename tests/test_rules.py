@@ -65,7 +65,7 @@ def test_rule_1_all_failed_is_an_error_and_all_zero_is_not() -> None:
     answer = empty.search_inside("fog")
 
     assert [told.error["code"] for told in caught.value.reports if told.error] == ["timeout", "rate_limited"]
-    assert (caught.value.code, caught.value.retry_after_s) == ("network_error", 10)
+    assert (caught.value.code, caught.value.retry_after_s) == ("network_error", None)  # one of them may answer at once
     assert answer.hits == ()
     assert [told.status for told in answer.reports] == ["answered", "answered"]
     assert answer.notes[0].startswith("Archive a and Archive b answered with no rows for the words 'fog'.")
