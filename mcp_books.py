@@ -698,29 +698,30 @@ def set_up_logging(settings: Settings) -> None:
 
 def serve() -> None:
     """Answer the host on standard input until it ends or standard output breaks; does not return."""
+    import signal
+
     from sources.streams import Journal, Outlet, claim_stdout, read_lines
     from sources.tools import settings_in_force
     protocol = claim_stdout()
     sys.stdout = sys.stderr = journal = Journal(2)
 
-    def leave(code: int) -> None:
+    def leave() -> None:
         journal.drain()
-        os._exit(code)  # no thread, however busy, holds the process
+        os._exit(0)  # no thread, however busy, holds the process
 
-    outlet = Outlet(protocol, gone=lambda: leave(0))
-    try:
-        if os.isatty(0):
-            journal.write(f"{NAME} reads protocol messages from a host on standard input; {NAME} --help lists its commands.\n")
-        settings = settings_in_force(os.environ, warn=lambda line: print(line, file=journal))
-        connection = Connection(Server(Books(settings)), outlet.write)
-        with open(0, "rb", closefd=False) as host:
-            for line in read_lines(host, LINE_LIMIT_BYTES):
-                connection.receive(line)
-        connection.finish()
-        outlet.drain()
-    except KeyboardInterrupt:
-        leave(130)
-    leave(0)
+    outlet = Outlet(protocol, gone=leave)
+    # An interrupt ends the process as the system does it: a handler of Python's own can wait for the next line of input.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if os.isatty(0):
+        journal.write(f"{NAME} reads protocol messages from a host on standard input; {NAME} --help lists its commands.\n")
+    settings = settings_in_force(os.environ, warn=lambda line: print(line, file=journal))
+    connection = Connection(Server(Books(settings)), outlet.write)
+    with open(0, "rb", closefd=False) as host:
+        for line in read_lines(host, LINE_LIMIT_BYTES):
+            connection.receive(line)
+    connection.finish()
+    outlet.drain()
+    leave()
 
 
 def main(argv: list[str] | None = None) -> int:
