@@ -9,7 +9,18 @@ from dataclasses import replace
 from typing import Any
 
 from . import fitting, searching, windows
-from .answers import AllFailed, Answer, CollectionsAnswer, HeadingsAnswer, InsideAnswer, ItemAnswer, ItemsAnswer, ListWindow, Report, TextAnswer
+from .answers import (
+    AllFailed,
+    Answer,
+    CollectionsAnswer,
+    HeadingsAnswer,
+    InsideAnswer,
+    ItemAnswer,
+    ItemsAnswer,
+    ListWindow,
+    Report,
+    TextAnswer,
+)
 from .arguments import check
 from .asking import ask_each
 from .calls import Call
@@ -25,7 +36,10 @@ from .settings import VERSION, Settings, read_settings
 from .transport import Transport
 
 SECTIONS = ("description", "subjects", "copies", "context", "contributors", "editions", "pages", "citation")
-_FIELDS_OF_SECTION = {"description": ("description", "description_means", "notes"), "copies": ("copies", "copies_available", "generated_entries")}
+_FIELDS_OF_SECTION = {
+    "description": ("description", "description_means", "notes"),
+    "copies": ("copies", "copies_available", "generated_entries"),
+}
 _HEADING_LISTS = {"headings": "search_headings", "collections": "browse_collections"}
 
 
@@ -62,36 +76,45 @@ class BooksClient:
 
     # ---- the tools, as methods ---------------------------------------------------------------------------------------
 
-    def search_inside(self, query: str, *, limit: int | None = None, page: int | None = None, max_excerpt_chars: int | None = None,
-                      max_excerpts_per_match: int | None = None, fan_out: bool | None = None, sources: Sequence[str] | None = None,
-                      date_from: str | None = None, date_to: str | None = None, language: str | None = None, place: str | None = None,
-                      publication: str | None = None, facets: bool | None = None) -> InsideAnswer:
+    def search_inside(self, query: str, *, limit: int | None = None, page: int | None = None,
+                      max_excerpt_chars: int | None = None, max_excerpts_per_match: int | None = None,
+                      fan_out: bool | None = None, sources: Sequence[str] | None = None,
+                      date_from: str | None = None, date_to: str | None = None,
+                      language: str | None = None, place: str | None = None, publication: str | None = None,
+                      facets: bool | None = None) -> InsideAnswer:
         """Words or a quoted phrase in the text itself."""
         answer = self.ask("search_inside", {
-            "query": query, "limit": limit, "page": page, "max_excerpt_chars": max_excerpt_chars,
-            "max_excerpts_per_match": max_excerpts_per_match, "fan_out": fan_out, "sources": _list(sources), "date_from": date_from,
-            "date_to": date_to, "language": language, "place": place, "publication": publication, "facets": facets})
+            "query": query, "limit": limit, "page": page,
+            "max_excerpt_chars": max_excerpt_chars, "max_excerpts_per_match": max_excerpts_per_match,
+            "fan_out": fan_out, "sources": _list(sources), "date_from": date_from, "date_to": date_to,
+            "language": language, "place": place, "publication": publication, "facets": facets})
         assert isinstance(answer, InsideAnswer)
         return answer
 
-    def search_items(self, query: str | None = None, *, title: str | None = None, creator: str | None = None, subject: str | None = None,
-                     publisher: str | None = None, isbn: str | None = None, lccn: str | None = None, oclc: str | None = None,
-                     language: str | None = None, place: str | None = None, collection: str | None = None, media_type: str | None = None,
-                     year_from: int | None = None, year_to: int | None = None, date_from: str | None = None, date_to: str | None = None,
+    def search_items(self, query: str | None = None, *, title: str | None = None, creator: str | None = None,
+                     subject: str | None = None, publisher: str | None = None,
+                     isbn: str | None = None, lccn: str | None = None, oclc: str | None = None,
+                     language: str | None = None, place: str | None = None,
+                     collection: str | None = None, media_type: str | None = None,
+                     year_from: int | None = None, year_to: int | None = None,
+                     date_from: str | None = None, date_to: str | None = None,
                      sort: str | None = None, limit: int | None = None, page: int | None = None, fan_out: bool | None = None,
                      sources: Sequence[str] | None = None, facets: bool | None = None, availability: bool | None = None,
                      native_query: bool | None = None) -> ItemsAnswer:
         """The catalogues; at least one of query, a field, media_type or a bound."""
         answer = self.ask("search_items", {
-            "query": query, "title": title, "creator": creator, "subject": subject, "publisher": publisher, "isbn": isbn, "lccn": lccn,
-            "oclc": oclc, "language": language, "place": place, "collection": collection, "media_type": media_type, "year_from": year_from,
-            "year_to": year_to, "date_from": date_from, "date_to": date_to, "sort": sort, "limit": limit, "page": page, "fan_out": fan_out,
-            "sources": _list(sources), "facets": facets, "availability": availability, "native_query": native_query})
+            "query": query, "title": title, "creator": creator, "subject": subject, "publisher": publisher,
+            "isbn": isbn, "lccn": lccn, "oclc": oclc,
+            "language": language, "place": place, "collection": collection, "media_type": media_type,
+            "year_from": year_from, "year_to": year_to, "date_from": date_from, "date_to": date_to,
+            "sort": sort, "limit": limit, "page": page, "fan_out": fan_out, "sources": _list(sources),
+            "facets": facets, "availability": availability, "native_query": native_query})
         assert isinstance(answer, ItemsAnswer)
         return answer
 
-    def get_item(self, identifier: str, *, sections: Sequence[str] | None = None, max_copies: int | None = None, text_offset: int | None = None,
-                 max_text_chars: int | None = None, list_offset: int | None = None, list_limit: int | None = None) -> ItemAnswer:
+    def get_item(self, identifier: str, *, sections: Sequence[str] | None = None, max_copies: int | None = None,
+                 text_offset: int | None = None, max_text_chars: int | None = None,
+                 list_offset: int | None = None, list_limit: int | None = None) -> ItemAnswer:
         """One record, from the archive its identifier names."""
         answer = self.ask("get_item", {
             "identifier": identifier, "sections": _list(sections), "max_copies": max_copies, "text_offset": text_offset,
@@ -122,8 +145,9 @@ class BooksClient:
         return answer
 
     def sequential_report(self, *, topic: str | None = None, page_count: int | None = None, source_count: int | None = None,
-                          include_graphics: bool | None = None, search_sources: bool | None = None, section_number: int | None = None,
-                          total_sections: int | None = None, title: str | None = None, content: str | None = None,
+                          include_graphics: bool | None = None, search_sources: bool | None = None,
+                          section_number: int | None = None, total_sections: int | None = None,
+                          title: str | None = None, content: str | None = None,
                           is_bibliography: bool | None = None, sources_used: Sequence[int] | None = None,
                           next_section_needed: bool | None = None, report_id: str | None = None) -> ReportAnswer:
         """One step of a sourced report."""
@@ -145,8 +169,9 @@ class BooksClient:
         given = check(tool, arguments, self.archives)
         current = call or self.new_call()
         work: Mapping[str, Callable[[dict[str, Any], Call], Answer]] = {
-            "search_inside": self._search_inside, "search_items": self._search_items, "get_item": self._get_item,
-            "read_text": self._read_text, "search_headings": self._search_headings, "browse_collections": self._browse_collections,
+            "search_inside": self._search_inside, "search_items": self._search_items,
+            "get_item": self._get_item, "read_text": self._read_text,
+            "search_headings": self._search_headings, "browse_collections": self._browse_collections,
             "sequential_report": self._desk.step}
         return work[tool](given, current)
 
@@ -162,28 +187,36 @@ class BooksClient:
         return tuple(archive for archive in self.archives if archive.key in named) if named else self._default()
 
     def _search_inside(self, given: dict[str, Any], call: Call) -> Answer:
-        query = replace(_query(given), excerpt_chars=given["max_excerpt_chars"], excerpts_per_record=given["max_excerpts_per_match"])
+        query = replace(_query(given), excerpt_chars=given["max_excerpt_chars"],
+                        excerpts_per_record=given["max_excerpts_per_match"])
         answer = searching.search_inside(query, self._chosen(given), fan_out=given["fan_out"], opener=self._opener, call=call)
         return fitting.fit_search("search_inside", answer)
 
     def _search_items(self, given: dict[str, Any], call: Call) -> Answer:
-        answer = searching.search_items(_query(given), self._chosen(given), fan_out=given["fan_out"], opener=self._opener, call=call)
+        query = _query(given)
+        answer = searching.search_items(query, self._chosen(given), fan_out=given["fan_out"], opener=self._opener, call=call)
         return fitting.fit_search("search_items", answer)
 
     # ---- lists -------------------------------------------------------------------------------------------------------
 
     def _search_headings(self, given: dict[str, Any], call: Call) -> Answer:
         kind = given["kind"]
+
+        def absence(archive: type[Archive]) -> str | None:
+            if kind in archive.heading_kinds:
+                return None
+            return archive.absent_because.get(kind, f"{archive.name} has no list of headings of the kind {kind}.")
+
         pages, reports, notes = self._list_of("search_headings", self._chosen(given), call, given["limit"],
                                               lambda archive: archive.search_headings(given["query"], kind, given["limit"]),
-                                              absence=lambda archive: None if kind in archive.heading_kinds else
-                                              archive.absent_because.get(kind, f"{archive.name} has no list of headings of the kind {kind}."))
+                                              absence=absence)
         answer = HeadingsAnswer(headings=tuple(_rows(pages)), per_source=reports, notes=notes)
         return fitting.fit_search("search_headings", answer)
 
     def _browse_collections(self, given: dict[str, Any], call: Call) -> Answer:
-        pages, reports, notes = self._list_of("browse_collections", self._chosen(given), call, given["limit"],
-                                              lambda archive: archive.browse_collections(given.get("query"), given["limit"], given["page"]),
+        query, limit, page = given.get("query"), given["limit"], given["page"]
+        pages, reports, notes = self._list_of("browse_collections", self._chosen(given), call, limit,
+                                              lambda archive: archive.browse_collections(query, limit, page),
                                               absence=lambda archive: None)
         answer = CollectionsAnswer(collections=tuple(_rows(pages)), per_source=reports, notes=notes)
         return fitting.fit_search("browse_collections", answer)
@@ -194,19 +227,22 @@ class BooksClient:
         absent = {archive.key: archive.absence(call_name, self.settings) or absence(archive) for archive in archives}
         asked = {archive.key: archive for archive in archives if absent[archive.key] is None}
         opened = {key: self._opener.open(archive, call) for key, archive in asked.items()}
-        outcomes = ask_each({key: _job(work, opened[key]) for key in asked}, {key: archive.name for key, archive in asked.items()}, call)
+        names = {key: archive.name for key, archive in asked.items()}
+        outcomes = ask_each({key: _job(work, opened[key]) for key in asked}, names, call)
         pages = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Page)}
         reports = tuple(
             report_absent(archive, absent[archive.key] or "") if archive.key not in asked
             else _list_report(archive, opened[archive.key], outcomes[archive.key]) for archive in archives)
         if asked and not pages:
             raise AllFailed(reports)
-        notes = [under(asked[key].name, note) for key, page in pages.items() for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
+        notes = [under(asked[key].name, note) for key, page in pages.items()
+                 for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
         if not asked:
             notes.insert(0, NOBODY_ASKED + " ".join(under(a.name, absent[a.key] or "") for a in archives))
         empty = [asked[key].name for key, page in pages.items() if not page.records and not page.beyond]
         if empty:
-            notes.insert(0, f"{capital(', '.join(empty))} answered with nothing under these words; try fewer words or another spelling.")
+            notes.insert(0, f"{capital(', '.join(empty))} answered with nothing under these words; "
+                            "try fewer words or another spelling.")
         return pages, reports, tuple(notes)
 
     # ---- one record --------------------------------------------------------------------------------------------------
@@ -246,13 +282,16 @@ class BooksClient:
                                hint="Give page to read one page, or match to search inside the record.")
         notes = (capital(reference.read_as) + ".",) if reference.read_as else ()
         if page is None:
-            found = _as_reading(lambda: opened.ask(lambda archive: archive.search_record(reference, match or "", given["max_passages"])))
+            found = _as_reading(lambda: opened.ask(
+                lambda archive: archive.search_record(reference, match or "", given["max_passages"])))
             answer = replace(_described(found.page, reference, opened), passages=found.passages, match_count=found.match_count,
                              notes=(*notes, *found.page.notes, *found.notes, *opened.replay_note()))
             return _fitted_passages(answer)
         read = _as_reading(lambda: opened.ask(lambda archive: archive.read_page(reference, page)))
         answer = replace(_described(read, reference, opened), notes=(*notes, *read.notes, *opened.replay_note()))
-        return _fitted_passages(_passages_of(answer, read, match, given)) if match is not None else _fitted_text(answer, read, given)
+        if match is None:
+            return _fitted_text(answer, read, given)
+        return _fitted_passages(_passages_of(answer, read, match, given))
 
 
 def _list(values: Sequence[Any] | None) -> list[Any] | None:
@@ -282,8 +321,8 @@ def _rows(pages: Mapping[str, Page]) -> list[Any]:
 def _list_report(archive: type[Archive], opened: Opened, outcome: Page | SourceError) -> Report:
     if isinstance(outcome, SourceError):
         return report_asked(archive, opened, outcome)
-    return replace(report_asked(archive, opened, None), count=len(outcome.records), reported_total=outcome.total, more=outcome.more,
-                   skipped=outcome.skipped or None)
+    return replace(report_asked(archive, opened, None), count=len(outcome.records), reported_total=outcome.total,
+                   more=outcome.more, skipped=outcome.skipped or None)
 
 
 def _as_reading(work: Callable[[], Any]) -> Any:
@@ -314,7 +353,9 @@ def _fitted_item(item: Item, list_total: int | None, given: Mapping[str, Any], s
     from .citations import citation
 
     def cited_item(item: Item) -> Item:
-        return replace(item, citation=citation(item, retrieved_on=retrieved_at[:10], page=cited)) if "citation" in sections else item
+        if "citation" not in sections:
+            return item
+        return replace(item, citation=citation(item, retrieved_on=retrieved_at[:10], page=cited))
 
     def made(list_limit: int, text_chars: int, copies: int) -> ItemAnswer:
         return _windowed_item(item, list_total, given, sections, answer, list_limit, text_chars, copies)
@@ -345,8 +386,8 @@ def _windowed_item(item: Item, list_total: int | None, given: Mapping[str, Any],
     if item.description and given["text_offset"] >= len(item.description):
         notes.append(f"The prose of this record ends at character {len(item.description)}; text_offset lies past its end.")
     cut_item = replace(item, description=prose or None, copies=item.copies[:max_copies], editions=item.editions[:list_limit],
-                       pages=item.pages[:list_limit], subjects=item.subjects[:list_limit], contributors=item.contributors[:list_limit],
-                       context=item.context[:list_limit])
+                       pages=item.pages[:list_limit], subjects=item.subjects[:list_limit],
+                       contributors=item.contributors[:list_limit], context=item.context[:list_limit])
     wire = to_dict(cut_item)
     for section in SECTIONS:
         for name in _FIELDS_OF_SECTION.get(section, (section,)):
@@ -375,7 +416,8 @@ def _described(page: PageText, reference: Reference, opened: Opened) -> TextAnsw
     """What is said of a page whatever was asked of it."""
     return TextAnswer(identifier=page.identifier, source=reference.source, title=page.title, published_on=page.published_on,
                       publication=page.publication, places=page.places, edition=page.edition, page_number=page.page_number,
-                      page_number_is=page.page_number_is or opened.archive.pages_are, printed_page=page.printed_page, page_count=page.page_count,
+                      page_number_is=page.page_number_is or opened.archive.pages_are,
+                      printed_page=page.printed_page, page_count=page.page_count,
                       ocr_available=page.ocr_available, text_refused=page.text_refused, source_url=page.source_url,
                       image_url=page.image_url, previous_page=page.previous_page, next_page=page.next_page,
                       item_identifier=page.item_identifier, rights=page.rights, attribution=opened.attribution())
@@ -388,9 +430,11 @@ def _passages_of(answer: TextAnswer, read: PageText, match: str, given: Mapping[
     if read.text and not found.occurrences:
         notes.append("The words do not stand in the text of this page as it was read by machine; scanned text can be misread.")
     if found.occurrences > found.shown:
-        notes.append(f"{found.occurrences - found.shown} of {found.occurrences} occurrences lie outside these passages; raise max_passages for more.")
+        outside = found.occurrences - found.shown
+        notes.append(f"{outside} of {found.occurrences} occurrences lie outside these passages; raise max_passages for more.")
     passages = tuple(Passage(page_number=read.page_number, text=text, source_url=read.source_url) for text in found.passages)
-    return replace(answer, passages=passages, match_count=found.occurrences if read.text is not None else None, notes=tuple(notes))
+    match_count = found.occurrences if read.text is not None else None
+    return replace(answer, passages=passages, match_count=match_count, notes=tuple(notes))
 
 
 def _fitted_passages(answer: TextAnswer) -> TextAnswer:
@@ -430,7 +474,9 @@ def _fitted_text(answer: TextAnswer, read: PageText, given: Mapping[str, Any]) -
     def made(chars: int) -> TextAnswer:
         part, text_window = windows.cut(text, given["text_offset"], chars)
         past = text and given["text_offset"] >= len(text)
-        notes = (*answer.notes, f"The text ends at character {len(text)}; text_offset lies past its end.") if past else answer.notes
+        notes = answer.notes
+        if past:
+            notes = (*notes, f"The text ends at character {len(text)}; text_offset lies past its end.")
         return replace(answer, text=part, text_window=text_window, notes=notes)
 
     chars = given["max_text_chars"]
