@@ -108,13 +108,14 @@ class Desk:
         if not given["topic"].strip():
             raise InvalidInput("sequential_report.topic holds no word.", hint="Give the topic of the report.")
         total = given.get("total_sections") or 1 + max(3, given["page_count"])
-        draft = Draft(id=given.get("report_id") or secrets.token_hex(4), topic=given["topic"].strip(), page_count=given["page_count"],
-                      source_count=given["source_count"], include_graphics=given.get("include_graphics", False), touched_s=self._clock(),
-                      total_sections=total)
+        draft = Draft(id=given.get("report_id") or secrets.token_hex(4), topic=given["topic"].strip(),
+                      page_count=given["page_count"], source_count=given["source_count"],
+                      include_graphics=given.get("include_graphics", False), touched_s=self._clock(), total_sections=total)
         with self._lock:
             self._forget_idle()
             if draft.id in self._drafts and not self._drafts[draft.id].complete:
-                raise InvalidInput(f"Report {draft.id!r} is open already.", hint="Leave topic out to go on with it, or choose another report_id.")
+                raise InvalidInput(f"Report {draft.id!r} is open already.",
+                                   hint="Leave topic out to go on with it, or choose another report_id.")
             self._drafts[draft.id] = draft
             while len(self._drafts) > REPORTS_MAX:
                 self._drafts.popitem(last=False)
@@ -134,16 +135,18 @@ class Desk:
         graphics: list[dict[str, Any]] = []
         if draft.include_graphics:
             for kind in PICTURE_KINDS:
-                self._collect(draft, {"query": draft.topic, "media_type": kind, "limit": 3}, call, graphics, 2 * len(PICTURE_KINDS), notes, failures)
+                wanted = {"query": draft.topic, "media_type": kind, "limit": 3}
+                self._collect(draft, wanted, call, graphics, 2 * len(PICTURE_KINDS), notes, failures)
         draft.sources = [{"number": number, **source} for number, source in enumerate(sources, 1)]
         draft.graphics, draft.searched = graphics, True
         notes.append("Sources are rows of catalogue searches; none was read. Read one with get_item before leaning on it.")
         if not sources:
-            notes.insert(0, f"No archive returned a row for {draft.topic!r}; write without sources, or start again with another topic.")
+            notes.insert(0, f"No archive returned a row for {draft.topic!r}; "
+                            "write without sources, or start again with another topic.")
         return _told(draft, "sources searched", notes)
 
-    def _collect(self, draft: Draft, arguments: dict[str, Any], call: Call, into: list[dict[str, Any]], most: int, notes: list[str],
-                 failures: list[SourceError]) -> None:
+    def _collect(self, draft: Draft, arguments: dict[str, Any], call: Call, into: list[dict[str, Any]], most: int,
+                 notes: list[str], failures: list[SourceError]) -> None:
         try:
             answer = self._searcher.ask("search_items", arguments, call)
         except SourceError as error:
@@ -172,14 +175,16 @@ class Desk:
         sections = {**draft.sections, section.number: section}
         last = given.get("next_section_needed") is False
         if last and not any(written.is_bibliography for written in sections.values()):
-            raise InvalidInput("The report has no bibliography yet.", hint="Write it first: is_bibliography true, with section_number 1.")
+            raise InvalidInput("The report has no bibliography yet.",
+                               hint="Write it first: is_bibliography true, with section_number 1.")
         size = len(_document(draft, sections).encode("utf-8", "replace"))
         if size > REPORT_LIMIT_BYTES:
             left = REPORT_LIMIT_BYTES - len(_document(draft, draft.sections).encode("utf-8", "replace"))
             raise InvalidInput(f"With this section the report would have {size} bytes; at most {REPORT_LIMIT_BYTES} are kept.",
                                hint=f"Shorten the section: {max(0, left)} bytes are left for it, its heading included.")
         draft.sections, draft.total_sections, draft.complete = sections, total, last
-        return _told(draft, "complete" if last else "bibliography written" if section.is_bibliography else f"section {section.number} written")
+        step = "bibliography written" if section.is_bibliography else f"section {section.number} written"
+        return _told(draft, "complete" if last else step)
 
     # ---- the drafts --------------------------------------------------------------------------------------------------
 
@@ -188,7 +193,8 @@ class Desk:
             self._forget_idle()
             unfinished = [draft for draft in self._drafts.values() if not draft.complete]
             if report_id is None and len(unfinished) != 1:
-                told = "Several reports are open: " + ", ".join(draft.id for draft in unfinished) if unfinished else "No report is open"
+                open_ids = ", ".join(draft.id for draft in unfinished)
+                told = f"Several reports are open: {open_ids}" if unfinished else "No report is open"
                 raise InvalidInput(told + ".", hint="Give report_id." if unfinished else "Start one with topic.")
             draft = self._drafts.get(report_id) if report_id is not None else unfinished[0]
             if draft is None:
@@ -209,11 +215,13 @@ class Desk:
 
 def _source(record: Record, retrieved_on: str, credit: str | None) -> dict[str, Any]:
     """A row as a source or a picture: what the row states, its citation, and an image's address only where the row has one."""
-    item = Item(identifier=record.identifier or record.source_url, source=record.source, source_name=record.source_name, title=record.title,
-                creator=record.creator, creators=(record.creator,) if record.creator else (), year=record.year, date=record.date,
-                media_type=record.media_type, source_url=record.source_url, attribution=credit)
-    stated = {"identifier": record.identifier, "source": record.source, "title": record.title, "creator": record.creator, "date": record.date,
-              "media_type": record.media_type, "source_url": record.source_url, "picture_url": record.cover_url,
+    item = Item(identifier=record.identifier or record.source_url, source=record.source, source_name=record.source_name,
+                title=record.title, creator=record.creator, creators=(record.creator,) if record.creator else (),
+                year=record.year, date=record.date, media_type=record.media_type,
+                source_url=record.source_url, attribution=credit)
+    stated = {"identifier": record.identifier, "source": record.source, "title": record.title, "creator": record.creator,
+              "date": record.date, "media_type": record.media_type,
+              "source_url": record.source_url, "picture_url": record.cover_url,
               "citation": citation(item, retrieved_on=retrieved_on)["plain"]}
     return {name: to_dict(value) for name, value in stated.items() if value is not None}
 
@@ -240,7 +248,8 @@ def _due(draft: Draft) -> str:
     if not draft.searched:
         return "Search for sources: search_sources true."
     if not any(section.is_bibliography for section in draft.sections.values()):
-        return "Write the bibliography: section_number 1, is_bibliography true; it is made from sources_used, or from all sources."
+        return ("Write the bibliography: section_number 1, is_bibliography true; "
+                "it is made from sources_used, or from all sources.")
     missing = [number for number in range(1, draft.total_sections + 1) if number not in draft.sections]
     number = missing[0] if missing else draft.total_sections + 1
     closing = " This is the last one planned: set next_section_needed to false with it." if len(missing) <= 1 else ""
@@ -251,9 +260,10 @@ def _plan(draft: Draft) -> tuple[dict[str, Any], ...]:
     """The sections planned: bibliography, introduction, parts, conclusion; about as many words as the pages asked."""
     parts = draft.total_sections - 1
     words = draft.page_count * _WORDS_A_PAGE // max(1, parts)
-    titles = ["Bibliography", *("Introduction" if at == 1 else "Conclusion" if at == parts else f"Part {at - 1}" for at in range(1, parts + 1))]
-    return tuple({"section_number": number, "title": title, "written": number in draft.sections, **({"about_words": words} if number > 1 else {})}
-                 for number, title in enumerate(titles, 1))
+    of_parts = ["Introduction" if at == 1 else "Conclusion" if at == parts else f"Part {at - 1}" for at in range(1, parts + 1)]
+    return tuple({"section_number": number, "title": title, "written": number in draft.sections,
+                  **({"about_words": words} if number > 1 else {})}
+                 for number, title in enumerate(["Bibliography", *of_parts], 1))
 
 
 def _told(draft: Draft, step: str, notes: Sequence[str] = ()) -> ReportAnswer:
@@ -263,8 +273,9 @@ def _told(draft: Draft, step: str, notes: Sequence[str] = ()) -> ReportAnswer:
     listed = step in ("sources searched", "planned")  # the lists are long: told when they are made, not at every step
     sections = tuple({"section_number": section.number, "title": section.title, "characters": len(section.content),
                       "sources_used": list(section.sources_used)} for _, section in sorted(draft.sections.items()))
-    return ReportAnswer(report_id=draft.id, step=step, plan=_plan(draft) if listed else (), sources=tuple(draft.sources) if listed else (),
-                        graphics=tuple(draft.graphics) if listed else (), sections=sections, progress=progress, next_step=_due(draft),
+    return ReportAnswer(report_id=draft.id, step=step, plan=_plan(draft) if listed else (),
+                        sources=tuple(draft.sources) if listed else (), graphics=tuple(draft.graphics) if listed else (),
+                        sections=sections, progress=progress, next_step=_due(draft),
                         report=document if draft.complete else None, notes=tuple(dict.fromkeys(notes))[:8])
 
 
@@ -276,7 +287,8 @@ def _document(draft: Draft, sections: Mapping[int, Section]) -> str:
         used = f"\n\nSources: {', '.join(f'[{number}]' for number in section.sources_used)}" if section.sources_used else ""
         parts.append(f"## {section.title}\n\n{section.content}{used}")
     if draft.graphics:
-        lines = (f"- {inert(picture.get('title', 'untitled'))}: {picture.get('picture_url', picture['source_url'])}" for picture in draft.graphics)
+        lines = (f"- {inert(picture.get('title', 'untitled'))}: {picture.get('picture_url', picture['source_url'])}"
+                 for picture in draft.graphics)
         parts.append("## Pictures\n\n" + "\n".join(lines))
     for section in [section for section in written if section.is_bibliography]:
         used_anywhere = {number for other in written for number in other.sources_used}
