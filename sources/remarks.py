@@ -17,7 +17,8 @@ MAX_NOTES = 8  # DESIGN 4, "Size"
 NOBODY_ASKED = "No archive was asked: "  # how the note of an answer begins whose archives are all absent; their reasons follow
 
 
-def remarks(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], *, openings: int, fan_out: bool) -> tuple[str, ...]:
+def remarks(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], *,
+            openings: int, fan_out: bool) -> tuple[str, ...]:
     """The notes, gravest first; what would be a ninth is joined to the eighth, so that nothing is lost."""
     notes = [note for part in (
         _all_absent(harvests),
@@ -80,7 +81,8 @@ def _applied(query: Query, harvest: Harvest) -> str:
 
 
 def _how_to_broaden(query: Query, harvests: Sequence[Harvest], fan_out: bool) -> str:
-    narrowed = list(dict.fromkeys(name for harvest in harvests for name, _ in harvest.plan.sent if name not in ("sort", "facets", "availability")))
+    sent = dict.fromkeys(name for harvest in harvests for name, _ in harvest.plan.sent)
+    narrowed = [name for name in sent if name not in ("sort", "facets", "availability")]
     ways = [f"leave out {listed(narrowed)}"] if narrowed else []
     if len(query.words.split()) > 1:
         ways.append("ask fewer or other words")
@@ -96,8 +98,8 @@ def _failures(harvests: Sequence[Harvest]) -> Iterator[str]:
         if harvest.absent_because is None and not harvest.answered and harvest.error is not None:
             yield f"{capital(harvest.archive.name)} failed ({harvest.error.code}); what it holds is not known from this answer."
         elif harvest.answered and harvest.error is not None:
-            failed = [asked.query for asked in harvest.queries if asked.error]
-            yield f"{capital(harvest.archive.name)} did not answer the wording {listed([repr(text) for text in failed])}: {harvest.error.message}"
+            failed = listed([repr(asked.query) for asked in harvest.queries if asked.error])
+            yield f"{capital(harvest.archive.name)} did not answer the wording {failed}: {harvest.error.message}"
 
 
 def _own_notes(harvests: Sequence[Harvest]) -> Iterator[str]:
@@ -130,26 +132,30 @@ def _dated_order(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, S
     if applied:
         found = [row for harvest in applied for row in rows.get(harvest.archive.key, ())]
         undated = sum(row.year is None for row in found)
-        yield (f"The order {query.sort!r} is no chronology: each archive orders on a date field that carries a year and no era, and a record "
-               f"without a date stands where a stand-in puts it. {undated} of these {len(found)} rows carry no year.")
+        yield (f"The order {query.sort!r} is no chronology: each archive orders on a date field that carries a year and no era, "
+               "and a record without a date stands where a stand-in puts it. "
+               f"{undated} of these {len(found)} rows carry no year.")
 
 
 def _undated(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     """A row without a date is kept where dates were asked, since nothing says that it lies outside them."""
-    dated = [harvest for harvest in harvests if harvest.answered and any(name in query.bound_names for name, _ in harvest.plan.sent)]
+    dated = [harvest for harvest in harvests
+             if harvest.answered and any(name in query.bound_names for name, _ in harvest.plan.sent)]
     found = [row for harvest in dated for row in rows.get(harvest.archive.key, ())]
     undated = sum(row.year is None and row.span is None for row in found)
     if undated:
-        yield f"{undated} of the {len(found)} rows asked for by date carry no year; they were kept, and may lie outside the dates."
+        yield (f"{undated} of the {len(found)} rows asked for by date carry no year; "
+               "they were kept, and may lie outside the dates.")
 
 
 def _left_out(harvests: Sequence[Harvest]) -> Iterator[str]:
     for harvest in harvests:
+        name = capital(harvest.archive.name)
         skipped = sum(page.skipped for page in harvest.pages)
         if harvest.withheld:
-            yield f"{capital(harvest.archive.name)} returned {len(harvest.withheld)} rows outside the dates asked; they were withheld."
+            yield f"{name} returned {len(harvest.withheld)} rows outside the dates asked; they were withheld."
         if skipped:
-            yield f"{capital(harvest.archive.name)}: {skipped} of its rows could not be read and were left out."
+            yield f"{name}: {skipped} of its rows could not be read and were left out."
 
 
 def _no_words(query: Query) -> Iterator[str]:

@@ -91,14 +91,17 @@ def search_items(query: Query, archives: Sequence[type[Archive]], *, fan_out: bo
     rows = {harvest.archive.key: harvest.ordered(query.rows) for harvest in harvests}
     items = tuple(_interleave(list(rows.values())))
     return ItemsAnswer(query=query.words or None, page=query.page, items=items, item_count=len(items),
-                       per_source=_reports(CATALOGUE, harvests, rows), queries_run=_queries_run(harvests), facets=_facets(harvests),
+                       per_source=_reports(CATALOGUE, harvests, rows), queries_run=_queries_run(harvests),
+                       facets=_facets(harvests),
                        media_types=tuple(_vocabulary(harvest, query) for harvest in harvests if harvest.archive.media_types),
-                       order=_order(query, harvests, grouped=False), notes=remarks(query, harvests, rows, openings=0, fan_out=fan_out))
+                       order=_order(query, harvests, grouped=False),
+                       notes=remarks(query, harvests, rows, openings=0, fan_out=fan_out))
 
 
 # ---- who is asked, and what ------------------------------------------------------------------------------------------
 
-def _harvest(kind: Kind, query: Query, archives: Sequence[type[Archive]], fan_out: bool, opener: Opener, call: Call) -> list[Harvest]:
+def _harvest(kind: Kind, query: Query, archives: Sequence[type[Archive]], fan_out: bool,
+             opener: Opener, call: Call) -> list[Harvest]:
     """Every archive in scope asked at once. Some failed is part of the answer; all failed is an error."""
     harvests = [_scope(kind, archive, query, opener) for archive in archives]
     asked = {harvest.archive.key: harvest for harvest in harvests if harvest.absent_because is None}
@@ -108,7 +111,8 @@ def _harvest(kind: Kind, query: Query, archives: Sequence[type[Archive]], fan_ou
     for key, outcome in outcomes.items():
         if isinstance(outcome, SourceError):  # left behind at the deadline, or a fault of the adapter: what stands, stands
             asked[key] = replace(asked[key], rows=dict(asked[key].rows), queries=list(asked[key].queries),
-                                 pages=list(asked[key].pages), withheld=set(asked[key].withheld), error=asked[key].error or outcome)
+                                 pages=list(asked[key].pages), withheld=set(asked[key].withheld),
+                                 error=asked[key].error or outcome)
     harvests = [asked.get(harvest.archive.key, harvest) for harvest in harvests]
     if asked and not any(harvest.answered for harvest in harvests):
         raise AllFailed(_reports(kind, harvests, {}))
@@ -135,7 +139,8 @@ def _chosen_wordings(query: Query, fan_out: bool) -> Sequence[Wording]:
 
 def _vocabulary(harvest: Harvest, query: Query) -> dict[str, Any]:
     asked = None if harvest.absent_because else harvest.plan.media_type_asked or query.media_type
-    return {"source": harvest.archive.key, "name": harvest.archive.name, "asked_with": asked, "vocabulary": harvest.archive.media_types}
+    return {"source": harvest.archive.key, "name": harvest.archive.name,
+            "asked_with": asked, "vocabulary": harvest.archive.media_types}
 
 
 # ---- asking ----------------------------------------------------------------------------------------------------------
@@ -163,7 +168,8 @@ def _gather(kind: Kind, harvest: Harvest, query: Query, chosen: Sequence[Wording
             harvest.error = harvest.error or error
             continue
         added = _add(kind, harvest, page, query, wording)
-        harvest.queries.append(Asked(query=wording.text, derivation=wording.derivation, ran=True, count=len(page.records), added=added))
+        harvest.queries.append(Asked(query=wording.text, derivation=wording.derivation, ran=True,
+                                     count=len(page.records), added=added))
 
 
 def _search(kind: Kind, query: Query) -> Callable[[Archive], Page]:
@@ -219,11 +225,13 @@ def _queries_run(harvests: Sequence[Harvest]) -> int:
 
 def _facets(harvests: Sequence[Harvest]) -> tuple[Facet, ...]:
     """Each archive's own terms and counts, of the words as asked; none is added to another's."""
-    return tuple(replace(facet, source=harvest.archive.key) for harvest in harvests for page in harvest.pages[:1] for facet in page.facets)
+    return tuple(replace(facet, source=harvest.archive.key)
+                 for harvest in harvests for page in harvest.pages[:1] for facet in page.facets)
 
 
 def _order(query: Query, harvests: Sequence[Harvest], *, grouped: bool) -> str:
-    parts = ["Rows alternate between the archives, each archive's in its own order; neither relevance nor date is compared across them."]
+    parts = ["Rows alternate between the archives, each archive's in its own order; "
+             "neither relevance nor date is compared across them."]
     if grouped:
         parts.append("Matches whose excerpt shows the searched words stand before those whose excerpt does not.")
     sorted_inside = [harvest.archive.name for harvest in harvests if harvest.answered and "sort" in dict(harvest.plan.sent)]
