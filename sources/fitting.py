@@ -105,7 +105,8 @@ def _shorter_excerpts(answer: InsideAnswer) -> Iterator[InsideAnswer]:
         kinds = {kind: sum(len(hit.excerpts) for hit in hits if hit.excerpt_kind == kind) for kind in answer.excerpt_kinds}
         note = (f"The answer was too long: excerpts were cut to {chars} characters, at most {count} a match; "
                 "ask with a smaller limit for longer ones.")
-        yield replace(answer, hits=hits, excerpt_kinds=kinds, notes=_with_note(answer.notes, note, instead_of="The answer was too long: excerpts"))
+        notes = _with_note(answer.notes, note, instead_of="The answer was too long: excerpts")
+        yield replace(answer, hits=hits, excerpt_kinds=kinds, notes=notes)
 
 
 def _shortened(excerpt: str, wording: str, chars: int) -> str:
@@ -121,15 +122,20 @@ def _fewer_rows(tool: str, answer: Any, size: int) -> Any:
 
     `size` is the whole answer's, in bytes.
     """
-    rows_name = {InsideAnswer: "hits", ItemsAnswer: "items", HeadingsAnswer: "headings", CollectionsAnswer: "collections"}[type(answer)]
+    names = {InsideAnswer: "hits", ItemsAnswer: "items", HeadingsAnswer: "headings", CollectionsAnswer: "collections"}
+    rows_name = names[type(answer)]
     payload = answer.to_dict()
     rows = payload[rows_name]
     row_bytes = [json_bytes(row) for row in rows]
     bare = result_bytes(tool, {**payload, rows_name: []})
     text_share = (size - bare - sum(row_bytes)) / max(1, len(rows))
     places = _places(getattr(answer, rows_name))
+
+    def reckoned(limit: int) -> float:
+        return bare + sum(row_bytes[n] + text_share for n, place in enumerate(places) if place <= limit)
+
     limit = max(places, default=0)
-    while limit and bare + sum(row_bytes[n] + text_share for n, place in enumerate(places) if place <= limit) > RESULT_LIMIT_BYTES:
+    while limit and reckoned(limit) > RESULT_LIMIT_BYTES:
         limit -= 1
     while limit and not fits(tool, _cut_rows(answer, rows_name, limit)):
         limit -= 1
@@ -150,14 +156,15 @@ def _cut_rows(answer: Any, rows_name: str, limit: int) -> Any:
     rows = getattr(answer, rows_name)
     seen = Counter(row.source for row in rows)
     kept = [row for row, place in zip(rows, _places(rows), strict=True) if place <= limit]
-    how = (f"the last of each archive; limit {limit} fits{', and page goes on from there' if getattr(answer, 'page', 1) == 1 else ''}" if limit
-           else "since not one is short enough to be shown")
+    going_on = ", and page goes on from there" if getattr(answer, "page", 1) == 1 else ""
+    how = f"the last of each archive; limit {limit} fits{going_on}" if limit else "since not one is short enough to be shown"
     note = f"The answer was too long: {len(rows) - len(kept)} rows were left out, {how}."
     changes: dict[str, Any] = {rows_name: tuple(kept), "notes": _with_note(answer.notes, note),
                                "per_source": tuple(_recounted(report, seen, limit) for report in answer.per_source)}
     if isinstance(answer, InsideAnswer):
         changes["hit_count"] = len(kept)
-        changes["excerpt_kinds"] = {kind: sum(len(hit.excerpts) for hit in kept if hit.excerpt_kind == kind) for kind in answer.excerpt_kinds}
+        changes["excerpt_kinds"] = {kind: sum(len(hit.excerpts) for hit in kept if hit.excerpt_kind == kind)
+                                    for kind in answer.excerpt_kinds}
     if isinstance(answer, ItemsAnswer):
         changes["item_count"] = len(kept)
     return replace(answer, **changes)

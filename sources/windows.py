@@ -10,7 +10,8 @@ from .text import ELLIPSIS, fold
 
 PASSAGE_MARGIN = 300  # characters either side of an occurrence (DESIGN 4, read_text)
 _TERM = re.compile(r'"([^"]*)"|(\S+)')
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")  # scripts without blanks
+# Scripts without blanks.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def cut(text: str, offset: int, max_chars: int) -> tuple[str, Window]:
