@@ -17,7 +17,8 @@ from .inert import shortened
 from .tools import SCHEMAS, TOOLS, schema_file, tool_schema, tool_schemas
 
 __all__ = ["SCHEMAS", "TOOLS", "check", "nearest", "schema_file", "tool_schema", "tool_schemas"]
-_BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}  # what DESIGN allows beside native_query
+# What DESIGN allows beside native_query.
+_BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}
 SHOWN_CHARS = 80  # how much of what came a refusal repeats
 _TO_SEARCH_ON = ("query", *FIELDS, "media_type", "year_from", "year_to", "date_from", "date_to")
 
@@ -51,7 +52,10 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def _read(value: Any, rule: Mapping[str, Any]) -> Any:
-    """A number, a truth value or a list that came as text; anything that would lose something is left for the schema to refuse."""
+    """A number, a truth value or a list that came as text.
+
+    Anything that would lose something is left for the schema to refuse.
+    """
     wanted = rule.get("type")
     if wanted == "array":
         if isinstance(value, str):
@@ -84,7 +88,8 @@ def _read_list(text: str) -> Any:
 def _validate(tool: str, given: dict[str, Any], schema: dict[str, Any]) -> None:
     from jsonschema import Draft202012Validator  # loaded when a call first needs it (DESIGN 10)
 
-    errors = sorted(Draft202012Validator(schema).iter_errors(given), key=lambda error: [str(step) for step in error.absolute_path])
+    errors = sorted(Draft202012Validator(schema).iter_errors(given),
+                    key=lambda error: [str(step) for step in error.absolute_path])
     if errors:
         raise _refusal(tool, errors[0], schema)
 
@@ -157,7 +162,7 @@ def _check_combination(tool: str, given: Mapping[str, Any]) -> None:
 def _check_catalogue_search(given: Mapping[str, Any]) -> None:
     if not any(str(given.get(name, "")).strip() for name in _TO_SEARCH_ON):
         raise InvalidInput("search_items needs something to search on.",
-                           hint="Give a query, one of the fields (" + ", ".join(FIELDS) + "), a media_type, or a date or year bound.")
+                           hint=f"Give a query, one of the fields ({', '.join(FIELDS)}), a media_type, or a date or year bound.")
     for name in FIELDS:
         if name in given and not given[name].strip(' "'):
             raise InvalidInput(f"search_items.{name} holds no word.", hint=f"Give {name} a value or leave it out.")
@@ -166,7 +171,8 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
                            hint="Keep the years or the dates, not both.")
     if given.get("native_query"):
         if len(given.get("sources", ())) != 1:
-            raise InvalidInput("native_query needs exactly one archive in sources: the query is written in that archive's syntax.",
+            raise InvalidInput("native_query needs exactly one archive in sources: "
+                               "the query is written in that archive's syntax.",
                                hint="Name one archive in sources, or leave native_query out.")
         extra = sorted(given.keys() - _BESIDE_NATIVE)
         if extra:

@@ -40,9 +40,11 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
     text = text.strip(" ")
     by_key = {archive.key: archive for archive in archives}
     if _FORBIDDEN.search(text):
-        raise InvalidInput("The identifier holds a blank or an invisible character; no archive mints such a one.", hint=_examples(archives))
+        raise InvalidInput("The identifier holds a blank or an invisible character; no archive mints such a one.",
+                           hint=_examples(archives))
     if any(segment in (".", "..") for segment in re.split(r"[/\\]", unquote(unquote(text)))):
-        raise InvalidInput("The identifier climbs out of its place with '.' or '..'; it was not sent anywhere.", hint=_examples(archives))
+        raise InvalidInput("The identifier climbs out of its place with '.' or '..'; it was not sent anywhere.",
+                           hint=_examples(archives))
     if re.match(r"(https?:)?//|www\.", text, re.IGNORECASE):
         return _by_address(text, archives)
     for shape, key, words in _BARE:
@@ -63,7 +65,8 @@ def _bare(text: str, by_key: dict[str, type[Archive]], archives: Sequence[type[A
         spellings = [f"{key}:{text}" for key in ("archive", "loc") if key in by_key]
         numbered = [f"{key}/{text}" for key in ("isbn", "lccn", "oclc")]
         spellings += [f"openlibrary:{local}" for local in numbered if _can_read(by_key.get("openlibrary"), local)][:1]
-        raise InvalidInput(f"{text[:40]!r} is a shape that more than one archive mints.", hint="Say which is meant: " + " or ".join(spellings) + ".")
+        raise InvalidInput(f"{text[:40]!r} is a shape that more than one archive mints.",
+                           hint="Say which is meant: " + " or ".join(spellings) + ".")
     if _SLUG_SHAPE.fullmatch(text) and "archive" in by_key:
         return _said(by_key["archive"].read_identifier(text),
                      f"no prefix was given; read as an item of the Internet Archive: archive:{text}")
@@ -78,8 +81,10 @@ def _can_read(archive: type[Archive] | None, local: str) -> bool:
 
 
 def _by_address(text: str, archives: Sequence[type[Archive]]) -> Reference:
+    has_scheme = re.match(r"https?:", text, re.IGNORECASE)
+    from_host = text if text.startswith("//") else "//" + text
     try:
-        address = urlsplit(text if re.match(r"https?:", text, re.IGNORECASE) else "https:" + (text if text.startswith("//") else "//" + text))
+        address = urlsplit(text if has_scheme else "https:" + from_host)
         host, port = (address.hostname or "").lower(), address.port
     except ValueError as exc:
         raise InvalidInput("This is no web address that can be read.", hint=_examples(archives)) from exc
