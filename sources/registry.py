@@ -50,8 +50,8 @@ ENTRIES = (
           answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
     Entry(key="gallica", name="Gallica", adapter="gallica.Gallica", asked_by_default=False,
           answers=("search_inside", "search_items", "get_item", "read_text"), after_consent=("search_inside", "read_text"),
-          media_types=("monographie", "periodique", "fascicule", "manuscrit", "image", "carte", "partition", "musique", "objet", "video",
-                       "sonore")),
+          media_types=("monographie", "periodique", "fascicule", "manuscrit", "image", "carte",
+                       "partition", "musique", "objet", "video", "sonore")),
 )
 
 
@@ -72,10 +72,10 @@ def _adapter(entry: Entry) -> Any:
 
 _HOW_TO_READ = """\
 One question goes to several archives at once; their answers are put together, never compared.
-Read per_source before concluding: answered, failed (nothing is known of what it holds) or absent (it cannot answer this, with the \
-reason). Zero rows from one archive says nothing about another. Counts are each archive's own and are never added.
-Excerpts are scanned text and can be misread. A passage holds the searched words; a page_opening is the start of the page and may not. \
-Quote a passage with its source_url; open the page for an opening.
+Read per_source before concluding: answered, failed (nothing is known of what it holds) or absent (it cannot answer this, with \
+the reason). Zero rows from one archive says nothing about another. Counts are each archive's own and are never added.
+Excerpts are scanned text and can be misread. A passage holds the searched words; a page_opening is the start of the page and \
+may not. Quote a passage with its source_url; open the page for an opening.
 page_number is what page_number_is says (leaf, image, view), not the printed number.
 A filter in filters_dropped was not applied by that archive. year_means says what a year measures there.
 Rights are stated record by record: null grants nothing. Keep the credit in attribution.
@@ -86,7 +86,8 @@ Pass identifiers on exactly as they came. Answers take several seconds: each arc
 
 def instructions(settings: Settings, archives: Sequence[Entry] = ENTRIES) -> str:
     """What a model must know before its first call, at most 2,500 characters."""
-    lines = [f"- {archive.key}: {archive.name}; {', '.join(archive.offers(settings))}{_when_asked(archive, settings)}" for archive in archives]
+    lines = [f"- {archive.key}: {archive.name}; {', '.join(archive.offers(settings))}{_when_asked(archive, settings)}"
+             for archive in archives]
     return _HOW_TO_READ + "\nArchives and what they answer:\n" + "\n".join(lines)
 
 
