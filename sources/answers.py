@@ -142,7 +142,8 @@ class ItemAnswer(Answer):
     A section that the archive is never read for stands in neither list of sections, only in the last of the three.
     """
 
-    stated: ClassVar[frozenset[str]] = frozenset({"notes", "sections_returned", "sections_omitted", "fields_not_read_from_this_archive"})
+    stated: ClassVar[frozenset[str]] = frozenset({
+        "notes", "sections_returned", "sections_omitted", "fields_not_read_from_this_archive"})
     inner: ClassVar[frozenset[str]] = frozenset({"record"})
     record: Item
     item: Mapping[str, Any]
@@ -220,7 +221,8 @@ class CollectionsAnswer(ListAnswer):
 class AllFailed(SourceError):
     """Every archive that was asked failed; `reports` says how each did, absent ones included.
 
-    The code is the archives' own when they agree, else network_error; `retry_after_s` the shortest wait, when all of them named one.
+    The code is the archives' own when they agree, else network_error; `retry_after_s` the shortest wait, when all of them
+    named one.
     """
 
     def __init__(self, reports: tuple[Report, ...], notes: tuple[str, ...] = ()) -> None:

@@ -127,7 +127,8 @@ class TextMatch:
     found_by_query are filled in by the client.
     """
 
-    stated: ClassVar[frozenset[str]] = frozenset({"identifier", "title", "creator", "year", "page_number", "excerpts", "excerpt_kind"})
+    stated: ClassVar[frozenset[str]] = frozenset({
+        "identifier", "title", "creator", "year", "page_number", "excerpts", "excerpt_kind"})
     inner: ClassVar[frozenset[str]] = frozenset({"span"})
 
     identifier: str | None
@@ -539,9 +540,9 @@ class Asker(Protocol):
     settings: Settings
     call: Call
 
-    def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None, statuses: tuple[int, ...] = (200,),
-                 check_text: Check | None = None, check: Check | None = None, headers: Mapping[str, str] | None = None,
-                 run_on: bool = False) -> Reply:
+    def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None,
+                 statuses: tuple[int, ...] = (200,), check_text: Check | None = None, check: Check | None = None,
+                 headers: Mapping[str, str] | None = None, run_on: bool = False) -> Reply:
         """The decoded JSON body. `form` makes it a POST. A body that is not JSON raises UnreadableAnswer, except with one of
         the further `statuses`, where `value` is then the text."""
 

@@ -15,7 +15,10 @@ def report_absent(archive: type[Archive], because: str) -> Report:
 
 
 def report_asked(archive: type[Archive], opened: Opened | None, error: SourceError | None, *, stage: str = "search") -> Report:
-    """An archive that was asked: answered, with the credit it asks for, or failed, with the error. `stage` is the moment meant."""
+    """An archive that was asked: answered, with the credit it asks for, or failed, with the error.
+
+    `stage` is the moment meant.
+    """
     if error is not None:
         return Report(source=archive.key, name=archive.name, status="failed", stage=error.stage or stage, error=failure(error))
     if opened is None:
