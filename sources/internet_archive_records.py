@@ -70,7 +70,8 @@ class Told(InvalidInput):
 def check_search(reply: Reply) -> None:
     """Tell the three outcomes of a refused search apart by wording, since both statuses 200 and 400 carry all three.
 
-    A stated objection, and a 422, are the caller's to mend; a backend's complaint, or a 400 that gives no reason, is the archive's.
+    A stated objection, and a 422, are the caller's to mend; a backend's complaint, or a 400 that gives no reason, is the
+    archive's.
     """
     answer = mapping(reply.value)
     response = mapping(answer.get("response"))
@@ -87,7 +88,8 @@ def check_search(reply: Reply) -> None:
     if (not reason and reply.status != 422) or _UPSTREAM.search(reason):
         said = f" It said: {reason}" if reason else " It gave no reason."
         raise ArchiveUnreachable(f"The Internet Archive could not search.{said}", archive=KEY, status=reply.status)
-    raise InvalidInput(f"The Internet Archive refuses this query: {reason or 'it gives no reason.'}", archive=KEY, status=reply.status,
+    raise InvalidInput(f"The Internet Archive refuses this query: {reason or 'it gives no reason.'}",
+                       archive=KEY, status=reply.status,
                        hint="Change the query: plainer words, and quotation marks in pairs.")
 
 
