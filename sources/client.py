@@ -40,7 +40,6 @@ _FIELDS_OF_SECTION = {
     "description": ("description", "description_means", "notes"),
     "copies": ("copies", "copies_available", "generated_entries"),
 }
-_HEADING_LISTS = {"headings": "search_headings", "collections": "browse_collections"}
 
 
 class BooksClient:
