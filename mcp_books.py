@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from sources.calls import Call
     from sources.client import BooksClient
     from sources.errors import SourceError
     from sources.settings import Settings
+    from sources.transport.call import Call
 
 __all__ = ["BooksClient", "__version__", "main"]
 __version__ = "1.0.0"
@@ -136,7 +136,7 @@ class Books:
     def tools(self) -> Mapping[str, Mapping[str, Any]]:
         """The tools offered, in order: title, description, inputSchema, outputSchema."""
         if not self._tools:
-            from sources.tools import tool_schemas
+            from sources.asking.schemas import tool_schemas
             self._tools = tool_schemas(self.settings)
         return self._tools
 
@@ -145,7 +145,7 @@ class Books:
         return instructions(self.settings)
 
     def new_call(self, tell: Callable[[str], None] | None) -> Call:
-        from sources.calls import Call
+        from sources.transport.call import Call
         return Call(self.settings.call_budget_ms / 1000, tell=tell)
 
     def ask(self, tool: str, arguments: Mapping[str, Any], call: Call | None) -> dict[str, Any]:
@@ -154,11 +154,11 @@ class Books:
 
     def show(self, tool: str, payload: Mapping[str, Any]) -> str:
         """Structured content as the text block."""
-        from sources.render import render
+        from sources.telling.text_block import render
         return render(tool, payload)
 
     def explain(self, error: SourceError) -> str:
-        from sources.render import render_error
+        from sources.telling.text_block import render_error
         return render_error(error)
 
     def client(self) -> BooksClient:
@@ -171,7 +171,7 @@ class Books:
 
     def warm(self) -> None:
         """Load what the first call will need; in this order the process stays 2.5 MB smaller than in reverse (tests/bench.py)."""
-        for name in ("sources.render", "sources.client", "requests", "jsonschema", "lxml.etree"):
+        for name in ("sources.telling.text_block", "sources.client", "requests", "jsonschema", "lxml.etree"):
             __import__(name)
         self.client()
 
@@ -700,8 +700,8 @@ def serve() -> None:
     """Answer the host on standard input until it ends or standard output breaks; does not return."""
     import signal
 
-    from sources.streams import Journal, Outlet, claim_stdout, read_lines
-    from sources.tools import settings_in_force
+    from sources.asking.schemas import settings_in_force
+    from sources.stdio import Journal, Outlet, claim_stdout, read_lines
     protocol = claim_stdout()
     sys.stdout = sys.stderr = journal = Journal(2)
 
@@ -732,7 +732,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     if not arguments:
         serve()
-    from sources.shell import main as run_command
+    from sources.shell.commands import main as run_command
     return run_command(arguments, environ=os.environ, stdout=sys.stdout, stderr=sys.stderr)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import fitting, searching, windows
 from .answers import (
     AllFailed,
     Answer,
@@ -21,19 +20,22 @@ from .answers import (
     Report,
     TextAnswer,
 )
-from .arguments import check
-from .asking import ask_each
-from .calls import Call
+from .asking import search as searching
+from .asking.arguments import check
+from .asking.identifiers import read_identifier
+from .asking.notes import NOBODY_ASKED, capital, under
+from .asking.opening import Opened, Opener
+from .asking.report import Desk, ReportAnswer
+from .asking.reporting import report_absent, report_asked
+from .asking.together import ask_each
 from .contract import CALLS, FIELDS, Archive, Item, ItemQuery, Page, PageEntry, PageText, Passage, Query, Reference, to_dict
 from .errors import InvalidInput, SourceError
-from .identifiers import read_identifier
-from .opening import Opened, Opener
 from .registry import ARCHIVES
-from .remarks import NOBODY_ASKED, capital, under
-from .report import Desk, ReportAnswer
-from .reporting import report_absent, report_asked
 from .settings import VERSION, Settings, read_settings
-from .transport import Transport
+from .telling import fit as fitting
+from .telling import windows
+from .transport.call import Call
+from .transport.flights import Transport
 
 SECTIONS = ("description", "subjects", "copies", "context", "contributors", "editions", "pages", "citation")
 _FIELDS_OF_SECTION = {
@@ -349,7 +351,7 @@ def _fitted_item(item: Item, list_total: int | None, given: Mapping[str, Any], s
 
     A field that leaves no room for any window is clipped first.
     """
-    from .citations import citation
+    from .telling.citations import citation
 
     def cited_item(item: Item) -> Item:
         if "citation" not in sections:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 from urllib.parse import SplitResult
 
-from .calls import Call
 from .errors import InvalidInput, SourceError, UnreadableAnswer
 from .settings import Settings
 from .text import scalar_text
+from .transport.call import Call
 
 Entry = TypeVar("Entry")
 Row = TypeVar("Row")

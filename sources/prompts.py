@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from .archives.languages import LANGUAGES
 from .errors import InvalidInput
-from .inert import inert
-from .languages import LANGUAGES
 from .registry import Entry
+from .telling.harmless import inert
 
 VALUE_LIMIT = 2000  # characters of one value shown in a prompt: a long quotation fits, a book does not
 _PLACE = re.compile(r"\{(\w+)\}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is said of an archive before it is asked. `adapter` is its module here and its class there.
+    """What is said of an archive before it is asked. `adapter` is its module in `archives` and its class there.
 
     `after_consent` are the calls it answers once BOOKS_GALLICA_CONTENTS is set.
     """
@@ -67,7 +67,7 @@ def _adapter(entry: Entry) -> Any:
     from importlib import import_module
 
     module, _, kind = entry.adapter.rpartition(".")
-    return getattr(import_module(f".{module}", __package__), kind)
+    return getattr(import_module(f".archives.{module}", __package__), kind)
 
 
 _HOW_TO_READ = """\

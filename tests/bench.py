@@ -31,15 +31,15 @@ import shapes
 from conftest import FakeClock, StandIn
 
 import mcp_books
-from sources import windows
 from sources.client import BooksClient
 from sources.contract import Query, Reply
-from sources.decoding import decode_json, decode_xml
-from sources.inert import inert
 from sources.registry import ARCHIVES
-from sources.render import render
 from sources.settings import Settings
-from sources.transport import Transport
+from sources.telling import windows
+from sources.telling.harmless import inert
+from sources.telling.text_block import render
+from sources.transport.bodies import decode_json, decode_xml
+from sources.transport.flights import Transport
 
 SPACING_S = 1.0  # of the lane measured, Open Library's; two of its requests may be in flight
 IN_FLIGHT = 2

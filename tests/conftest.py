@@ -19,7 +19,7 @@ import pytest
 
 from sources.contract import Archive
 from sources.settings import Settings
-from sources.transport import Call, Clock, Transport
+from sources.transport.flights import Call, Clock, Transport
 
 ANSWERS = Path(__file__).parent / "answers"
 

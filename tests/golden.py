@@ -17,10 +17,10 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 import mcp_books
-from sources.demo import QUESTIONS, SHELF
 from sources.settings import Settings
-from sources.shell import main
-from sources.tables import LISTS
+from sources.shell.commands import main
+from sources.shell.demo import QUESTIONS, SHELF
+from sources.shell.tables import LISTS
 
 KEPT = Path(__file__).resolve().parent / "golden"
 FORMS = {"txt": (), "json": ("--json",), "csv": ("--csv",)}

@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import mcp_books
+from sources.asking.schemas import tool_schemas
 from sources.settings import PROJECT_URL, Settings
-from sources.tools import tool_schemas
 
 DESCRIPTION = "One question to several great libraries at once: their texts and catalogues, read-only"
 CONTACT = "Who runs this, with an address: sent to every archive with each request, as they ask."

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from sources import arks
+from sources.archives import arks
 
 WORDS = ("harbour", "lantern", "otter", "granary", "winter", "ferry", "orchard", "copper", "bell", "almanac", "river", "miller", "thistle",
          "compass", "ledger", "quarry", "sparrow", "candle", "meadow", "anchor", "chimney", "lattice", "saddle", "cellar", "bramble", "pewter",

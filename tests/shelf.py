@@ -15,7 +15,7 @@ from sources.client import BooksClient
 from sources.contract import Archive
 from sources.registry import ARCHIVES
 from sources.settings import Settings
-from sources.transport import Transport
+from sources.transport.flights import Transport
 
 JSON = {"Content-Type": "application/json; charset=utf-8"}
 XML = {"Content-Type": "text/xml; charset=utf-8"}

@@ -31,8 +31,8 @@ from conftest import FakeClock, Route, Seen, StandIn
 from test_faults import FAULTS, READINGS, SEARCHES, Fault, Step
 
 import mcp_books
-from sources.pacing import Gate
 from sources.registry import ARCHIVES
+from sources.transport.gate import Gate
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE_S = 0.005  # by which two requests may be seen too close together: what a loaded machine blurs

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sources.arguments import TOOLS, check, schema_file, tool_schemas
+from sources.asking.arguments import TOOLS, check, schema_file, tool_schemas
 from sources.errors import InvalidInput
 from sources.registry import ARCHIVES
-from sources.render import render_error
 from sources.settings import Settings
+from sources.telling.text_block import render_error
 
 
 def refused(tool: str, arguments: dict[str, Any]) -> InvalidInput:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from sources.arks import check_character, is_valid
+from sources.archives.arks import check_character, is_valid
 
 
 @pytest.mark.parametrize("name", ["cb120083695", "cb11921467w", "bpt6k5738219s", "btv1b9020648r", "bpt6k97356214"])

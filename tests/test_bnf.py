@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import responses
 
-from sources.bnf import ENDPOINT, JSON_RESULTS, STATEMENTS_OF_A_RECORD, DataBnf, contains, required_words
-from sources.bnf_records import Term, Thing
+from sources.archives.bnf import ENDPOINT, JSON_RESULTS, STATEMENTS_OF_A_RECORD, DataBnf, contains, required_words
+from sources.archives.bnf_records import Term, Thing
 from sources.contract import Contributor, Copy, Edition, Heading, ItemQuery, Plan, Query, Record, Related, Rights
 from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 

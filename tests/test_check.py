@@ -12,13 +12,13 @@ import pytest
 import shelf
 from conftest import FakeClock, StandIn
 
-from sources import check
-from sources.check import ROUTES, Route, probe, tell_route
+from sources.archives.openlibrary import OpenLibrary
 from sources.errors import RateLimited
-from sources.openlibrary import OpenLibrary
 from sources.registry import ARCHIVES, ENTRIES, Entry
 from sources.settings import PROJECT_URL, Settings
-from sources.transport import Transport
+from sources.shell import check
+from sources.shell.check import ROUTES, Route, probe, tell_route
+from sources.transport.flights import Transport
 
 PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
@@ -194,7 +194,7 @@ def test_an_archive_that_no_known_question_reaches_is_said_to_be_unasked_and_is_
 
     assert (status, stand_in.seen) == (1, [])
     assert out.splitlines()[-1] == (
-        "  village     not asked: no question is known that it answers; add one to ROUTES in sources/check.py")
+        "  village     not asked: no question is known that it answers; add one to ROUTES in sources/shell/check.py")
 
 
 def test_a_status_that_an_adapter_reads_itself_is_told_once(stand_in: StandIn):

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from sources.citations import citation
 from sources.contract import Item, PageEntry
+from sources.telling.citations import citation
 
 RETRIEVED = "2026-11-30T10:11:12Z"
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from toys import archive, client, identifiers, item, match, page, record
 
-from sources.arguments import TOOLS
-from sources.calls import Call
+from sources.asking.arguments import TOOLS
+from sources.asking.notes import under
+from sources.asking.schemas import tool_schemas
 from sources.client import BooksClient
 from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageText, Passage, Passages, Query, Rights
 from sources.errors import Cancelled, InvalidInput
-from sources.fitting import RESULT_LIMIT_BYTES, result_bytes
 from sources.registry import ARCHIVES
-from sources.remarks import under
 from sources.settings import Settings
-from sources.tools import tool_schemas
+from sources.telling.fit import RESULT_LIMIT_BYTES, result_bytes
+from sources.transport.call import Call
 
 # ---- as a library ----------------------------------------------------------------------------------------------------
 

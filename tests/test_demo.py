@@ -15,16 +15,16 @@ import pytest
 import shelf
 from conftest import FakeClock, StandIn
 
-from sources import demo
 from sources.answers import Answer
+from sources.asking.schemas import schema_file
 from sources.client import BooksClient
-from sources.demo import QUESTIONS, SHELF, Question
-from sources.recording import SUFFIX, Shelf
-from sources.render import render
 from sources.settings import Settings
-from sources.tools import schema_file
-from sources.wire import Question as Sent
-from sources.wire import Received
+from sources.shell import demo
+from sources.shell.demo import QUESTIONS, SHELF, Question
+from sources.telling.text_block import render
+from sources.transport.connection import Question as Sent
+from sources.transport.connection import Received
+from sources.transport.shelf import SUFFIX, Shelf
 
 ROOT = Path(__file__).resolve().parent.parent
 REPLAYED = "Answered from kept answers alone, the earliest of 2026-11-30; nothing was asked of the archive now."
@@ -162,8 +162,8 @@ def test_the_demonstration_opens_no_connection_and_waits_for_no_pace(monkeypatch
     def refused(*args: object) -> None:
         raise AssertionError("the demonstration took a connection or a place in a queue")
 
-    monkeypatch.setattr("sources.wire.Wire.run", refused)
-    monkeypatch.setattr("sources.pacing.Gate.enter", refused)
+    monkeypatch.setattr("sources.transport.connection.Wire.run", refused)
+    monkeypatch.setattr("sources.transport.gate.Gate.enter", refused)
 
     assert demonstrated()[0] == 0
 

@@ -24,8 +24,8 @@ from jsonschema import Draft202012Validator
 from shelf import HTML, JSON, QUESTIONS
 from test_stdio import PROGRAM, Host, started
 
-from sources.fitting import RESULT_LIMIT_BYTES
-from sources.tools import schema_file
+from sources.asking.schemas import schema_file
+from sources.telling.fit import RESULT_LIMIT_BYTES
 
 EVERY = ["archive", "loc", "bnf", "openlibrary", "gallica"]
 STANDIN = os.environ.get("BOOKS_STANDIN")

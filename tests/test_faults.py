@@ -23,7 +23,7 @@ from sources.answers import AllFailed, Answer
 from sources.client import BooksClient
 from sources.errors import SourceError
 from sources.registry import ARCHIVES
-from sources.render import render, render_error
+from sources.telling.text_block import render, render_error
 
 NAMES = {archive.key: archive.name for archive in ARCHIVES}
 SHORT_MS, LONG_MS = 300, 20_000  # the time of one request: where a fault waits for it to pass, and where nothing waits

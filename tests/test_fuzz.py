@@ -24,19 +24,19 @@ from lxml import etree
 from shelf import QUESTIONS, Question
 from test_faults import READINGS, SEARCHES, Step
 
-import sources.transport
+import sources.transport.flights
 from sources.answers import Answer
-from sources.arguments import TOOLS
+from sources.asking.arguments import TOOLS
+from sources.asking.schemas import schema_file, tool_schemas
 from sources.client import BooksClient
 from sources.errors import SourceError
-from sources.fitting import RESULT_LIMIT_BYTES, result_bytes
 from sources.registry import ARCHIVES
-from sources.render import render, render_error
 from sources.settings import Settings
-from sources.tools import schema_file, tool_schemas
-from sources.transport import Transport
-from sources.wire import Exchange, Wire
-from sources.wire import Question as Asked
+from sources.telling.fit import RESULT_LIMIT_BYTES, result_bytes
+from sources.telling.text_block import render, render_error
+from sources.transport.connection import Exchange, Wire
+from sources.transport.connection import Question as Asked
+from sources.transport.flights import Transport
 
 SEED = 20261130
 SECONDS = 2.5  # for one test; a slow machine tries less
@@ -71,7 +71,7 @@ class Files(Wire):
 
 @pytest.fixture
 def books(monkeypatch: pytest.MonkeyPatch) -> Iterator[BooksClient]:
-    monkeypatch.setattr(sources.transport, "Wire", Files)
+    monkeypatch.setattr(sources.transport.flights, "Wire", Files)
     monkeypatch.setattr(Files, "broken", {})
     settings = Settings(gallica_contents=True, cache_ttl_ms=0, max_retries=0)
     client = BooksClient(settings=settings, transport=Transport(settings, ARCHIVES, pacing_clock=FakeClock()))

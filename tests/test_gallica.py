@@ -9,7 +9,10 @@ import pytest
 import requests
 import responses
 
-from sources import gallica
+from sources.archives import gallica
+from sources.archives.gallica import ALTO, CONTENTS_ABSENT, REPOSITORY, SERVICES, SRU, Gallica
+from sources.archives.gallica_records import TERMS, YEAR_MEANS
+from sources.asking.identifiers import read_identifier
 from sources.contract import (
     Contributor,
     Copy,
@@ -27,9 +30,6 @@ from sources.contract import (
     TextMatch,
 )
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
-from sources.gallica import ALTO, CONTENTS_ABSENT, REPOSITORY, SERVICES, SRU, Gallica
-from sources.gallica_records import TERMS, YEAR_MEANS
-from sources.identifiers import read_identifier
 from sources.settings import Settings
 
 Make = Callable[..., Gallica]

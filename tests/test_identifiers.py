@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from sources.asking.identifiers import read_identifier
 from sources.errors import InvalidInput
-from sources.identifiers import read_identifier
 from sources.registry import ARCHIVES
 
 

@@ -8,8 +8,8 @@ import unicodedata
 
 import pytest
 
-from sources import inert as inert_module
-from sources.inert import ARCHIVE_NAMES, LABELS, MARK, inert, one_line, visible
+from sources.telling import harmless as inert_module
+from sources.telling.harmless import ARCHIVE_NAMES, LABELS, MARK, inert, one_line, visible
 
 FORBIDDEN = frozenset(
     [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0xFEFF,

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import pytest
 import responses
 
+from sources.archives.internet_archive import InternetArchive, spelled
 from sources.contract import (
     Collection,
     Contributor,
@@ -30,7 +31,6 @@ from sources.contract import (
     TextMatch,
 )
 from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
-from sources.internet_archive import InternetArchive, spelled
 
 TEXT = "https://archive.org/services/search/beta/page_production/"
 CATALOGUE = "https://archive.org/advancedsearch.php"

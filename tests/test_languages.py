@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from sources import languages
+from sources.archives import languages
+from sources.archives.languages import language_name, marc_code
 from sources.errors import InvalidInput
-from sources.languages import language_name, marc_code
-from sources.render import render_error
+from sources.telling.text_block import render_error
 
 
 @pytest.mark.parametrize("written, code", [

@@ -14,19 +14,19 @@ import pytest
 
 import mcp_books
 from sources.settings import Settings
-from sources.wire import Wire
+from sources.transport.connection import Wire
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("requests", "urllib3", "lxml", "jsonschema", "ssl", "http.client", "concurrent.futures", "logging", "asyncio", "typing",
-         "sources.client", "sources.contract", "sources.render", "sources.transport")
-WARMED = ("requests", "lxml.etree", "jsonschema", "sources.client", "sources.render", "sources.internet_archive", "sources.gallica")
+         "sources.client", "sources.contract", "sources.telling.text_block", "sources.transport.flights")
+WARMED = ("requests", "lxml.etree", "jsonschema", "sources.client", "sources.telling.text_block", "sources.archives.internet_archive", "sources.archives.gallica")
 
 # The server's own connection, which notes what is imported at the moment each line leaves it, and once the warming is over.
 WATCHED = """
 import json, os, sys, threading
 sys.path.insert(0, sys.argv[1])
 import mcp_books
-from sources.tools import settings_in_force
+from sources.asking.schemas import settings_in_force
 moments = []
 server = mcp_books.Server(mcp_books.Books(settings_in_force(os.environ, print)))
 connection = mcp_books.Connection(server, lambda line: moments.append(sorted(sys.modules)))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from sources.check import ROUTES, Route, probe
 from sources.registry import ARCHIVES, ENTRIES
 from sources.settings import VERSION, read_settings
-from sources.transport import Transport
+from sources.shell.check import ROUTES, Route, probe
+from sources.transport.flights import Transport
 
 pytestmark = pytest.mark.skipif(os.environ.get("BOOKS_LIVE") != "1", reason="BOOKS_LIVE=1 asks the real archives; it is not set")
 BUDGET_S = 100.0  # of one route: the Library's newspapers take half a minute, and a page's text two or three requests

@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import responses
 
+from sources.archives.loc import LibraryOfCongress
+from sources.archives.loc_records import NO_TERMS, NO_TERMS_OF_PAGE, YEAR_MEANS
 from sources.contract import (
     Collection,
     Contributor,
@@ -31,8 +33,6 @@ from sources.contract import (
     TextMatch,
 )
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, UnreadableAnswer
-from sources.loc import LibraryOfCongress
-from sources.loc_records import NO_TERMS, NO_TERMS_OF_PAGE, YEAR_MEANS
 
 PAGES = "https://www.loc.gov/collections/chronicling-america/"
 BOOKS = "https://www.loc.gov/books/"

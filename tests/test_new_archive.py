@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from village import SITE, Village
 
+from sources.asking.schemas import tool_schemas
 from sources.client import BooksClient
 from sources.contract import IDENTIFYING, Query
 from sources.registry import ARCHIVES
 from sources.settings import Settings
-from sources.tools import tool_schemas
 
 ROOT = Path(__file__).resolve().parent.parent
 ENTRY = 'Entry(key="village", name="the Village Library", adapter="village.Village", answers=("search_items",), media_types=("shelved",)),'
@@ -79,7 +79,7 @@ def test_one_module_and_one_registry_line_put_an_archive_into_the_server(shelf: 
     for folder in ("sources", "schemas"):
         shutil.copytree(ROOT / folder, program / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "mcp_books.py", program)
-    shutil.copy(ROOT / "tests" / "village.py", program / "sources")
+    shutil.copy(ROOT / "tests" / "village.py", program / "sources" / "archives")
     registry = program / "sources" / "registry.py"
     text, count = re.subn(r"(\nENTRIES = \(\n.*?\n)(\)\n)", lambda found: f"{found[1]}    {ENTRY}\n{found[2]}",
                           registry.read_text(encoding="utf-8"), flags=re.DOTALL)

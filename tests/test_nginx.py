@@ -24,7 +24,7 @@ from conftest import StandIn
 from sources.client import BooksClient
 from sources.registry import ARCHIVES
 from sources.settings import Settings
-from sources.transport import Transport
+from sources.transport.flights import Transport
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPE = (ROOT / "tests" / "nginx.conf").read_text(encoding="utf-8")

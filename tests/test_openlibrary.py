@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 import responses
 
+from sources.archives.openlibrary import OpenLibrary
 from sources.contract import Contributor, Copy, Edition, Heading, ItemQuery, Query, Record, Related
 from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
-from sources.openlibrary import OpenLibrary
 
 SITE = "https://openlibrary.org"
 SEARCH_URL = f"{SITE}/search.json"

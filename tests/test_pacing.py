@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from sources.calls import Clock
 from sources.contract import Archive, Lane
 from sources.errors import ArchiveUnreachable, RateLimited, SourceError
-from sources.pacing import Abandoned, Gate, LaneState, Ledger, Ticket
+from sources.transport.call import Clock
+from sources.transport.gate import Abandoned, Gate, LaneState, Ledger, Ticket
 
 MINUTE = 60.0
 
@@ -526,9 +526,9 @@ def test_a_lock_that_nobody_lets_go_is_not_waited_for_long(tmp_path):
 PROCESS = """
 import sys, time
 from pathlib import Path
-from sources.calls import Clock
+from sources.transport.call import Clock
 from sources.contract import Archive, Lane
-from sources.pacing import Gate, Ticket
+from sources.transport.gate import Gate, Ticket
 lane = Lane(key="toy", hosts=(), spacing_s=float(sys.argv[2]), spacing_because="chosen for the tests")
 gate = Gate(Archive, lane, clock=Clock(), path=Path(sys.argv[1]))
 print("ready", flush=True)

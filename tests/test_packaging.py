@@ -18,8 +18,8 @@ import manifest
 import pytest
 
 import mcp_books
-from sources.tools import TOOLS
-from sources.wheels import NEEDED
+from sources.asking.schemas import TOOLS
+from sources.shell.wheels import NEEDED
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ def tools_listed(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 def shipped() -> set[str]:
     """What a package holds of this tree, by name."""
-    files = [ROOT / "mcp_books.py", *(ROOT / "sources").glob("*.py"), *(ROOT / "sources" / "shelf").glob("*.answer"),
+    files = [ROOT / "mcp_books.py", *(ROOT / "sources").rglob("*.py"), *(ROOT / "sources" / "shelf").glob("*.answer"),
              *(ROOT / "schemas").glob("*.json")]
     return {file.relative_to(ROOT).as_posix() for file in files}
 

@@ -19,8 +19,8 @@ from conftest import FakeClock, StandIn
 import mcp_books
 from sources.client import BooksClient
 from sources.errors import SourceError
-from sources.render import render_error
 from sources.settings import Settings
+from sources.telling.text_block import render_error
 
 Told = Mapping[str, Any]
 

@@ -33,7 +33,7 @@ from mcp_books import (
     encode,
 )
 from sources.settings import Settings
-from sources.streams import read_lines
+from sources.stdio import read_lines
 
 H1, H2, H3, H4 = HANDSHAKE_REVISIONS
 M = STATELESS_REVISION
@@ -492,8 +492,8 @@ def test_a_completion_for_nothing_that_exists_is_refused(params: Any) -> None:
 
 def test_every_prompt_names_real_tools_and_real_arguments() -> None:
     """A prompt that called for a tool or set in a value that is not there would mislead a model."""
+    from sources.asking.schemas import TOOLS
     from sources.prompts import _PLACE, PROMPTS
-    from sources.tools import TOOLS
 
     for prompt in PROMPTS:
         places = {name for line in prompt.lines for name in _PLACE.findall(line)}

@@ -10,9 +10,9 @@ import responses
 
 from sources.contract import Archive, Lane
 from sources.errors import ArchiveUnreachable, RateLimited, RecordNotFound, UnreadableAnswer
-from sources.recording import SHELF_LIMIT_FILES, Recorder, Shelf, file_name
-from sources.transport import Call
-from sources.wire import Question, Received
+from sources.transport.connection import Question, Received
+from sources.transport.flights import Call
+from sources.transport.shelf import SHELF_LIMIT_FILES, Recorder, Shelf, file_name
 
 FIND = "https://toy.example/find"
 
@@ -195,8 +195,8 @@ def test_many_writers_at_once_leave_whole_files(tmp_path):
 def test_a_folder_is_kept_within_its_bounds(tmp_path, monkeypatch, caplog):
     """Three files or 1000 bytes here, 5000 files and 512 MiB in truth; said once, and the answers themselves still come."""
     assert SHELF_LIMIT_FILES == 5000
-    monkeypatch.setattr("sources.recording.SHELF_LIMIT_FILES", 3)
-    monkeypatch.setattr("sources.recording.SHELF_LIMIT_BYTES", 1000)
+    monkeypatch.setattr("sources.transport.shelf.SHELF_LIMIT_FILES", 3)
+    monkeypatch.setattr("sources.transport.shelf.SHELF_LIMIT_BYTES", 1000)
     recorder = Recorder(tmp_path)
 
     for number in range(6):

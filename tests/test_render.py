@@ -7,10 +7,10 @@ import json
 import pytest
 
 from sources.answers import AllFailed, Report
+from sources.asking.notes import NOBODY_ASKED
 from sources.errors import InvalidInput, RateLimited
-from sources.inert import MARK, inert
-from sources.remarks import NOBODY_ASKED
-from sources.render import render, render_error
+from sources.telling.harmless import MARK, inert
+from sources.telling.text_block import render, render_error
 
 ARCHIVE = {
     "source": "archive", "name": "the Internet Archive", "status": "answered", "stage": "search", "count": 2, "reported_total": 1234,

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from toys import archive, client, page, record
 
-from sources import report as desk
+from sources.asking import report as desk
+from sources.asking.report import REPORT_LIMIT_BYTES, Desk
 from sources.client import BooksClient
 from sources.contract import Query
 from sources.errors import InvalidInput, SourceError, TimedOut
-from sources.report import REPORT_LIMIT_BYTES, Desk
 from sources.settings import Settings
 
 TIMED_OUT = TimedOut("Archive b did not answer in time.", archive="b")

@@ -9,12 +9,12 @@ import responses
 from toys import archive, by_wording, client, identifiers, item, match, page, record
 
 from sources.answers import AllFailed
+from sources.archives.openlibrary import OpenLibrary
 from sources.client import BooksClient
 from sources.contract import Facet, FacetValue, Page, PageText, Plan, Query, Rights
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, TimedOut
-from sources.openlibrary import OpenLibrary
-from sources.render import render
 from sources.settings import Settings
+from sources.telling.text_block import render
 
 TIMED_OUT = TimedOut("Archive b did not answer in time.", archive="b")
 

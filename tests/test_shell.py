@@ -20,14 +20,14 @@ import pytest
 import toys
 
 from sources.answers import InsideAnswer, Report
+from sources.asking.report import ReportAnswer
+from sources.asking.schemas import TOOLS, schema_file, tool_schemas
 from sources.contract import Facet, FacetValue
 from sources.errors import InvalidInput, RateLimited, RecordNotFound
-from sources.report import ReportAnswer
-from sources.screen import Screen, columns_of, decades, readable
 from sources.settings import VERSION, Settings
-from sources.shell import budget_s, main, read_command, visible_json
-from sources.tables import table
-from sources.tools import TOOLS, schema_file, tool_schemas
+from sources.shell.commands import budget_s, main, read_command, visible_json
+from sources.shell.screen import Screen, columns_of, decades, readable
+from sources.shell.tables import table
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "mcp_books.py"
@@ -415,9 +415,9 @@ def test_a_commands_budget_is_twice_one_requests_unless_set(settings, seconds):
 @pytest.mark.parametrize("name", ["demo", "check"])
 def test_the_programs_own_commands_get_the_rest_of_the_line(monkeypatch, name):
     told: list[Any] = []
-    module = types.ModuleType(f"sources.{name}")
+    module = types.ModuleType(f"sources.shell.{name}")
     module.main = lambda argv, **streams: told.append((argv, sorted(streams))) or 1  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, f"sources.{name}", module)
+    monkeypatch.setitem(sys.modules, f"sources.shell.{name}", module)
 
     status, _, _ = in_process(name, "--all")
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from sources.archives.numbers import isbn, isbn_forms, lccn, oclc
 from sources.errors import InvalidInput
-from sources.standard_numbers import isbn, isbn_forms, lccn, oclc
 
 
 @pytest.mark.parametrize("written, number", [

@@ -18,7 +18,6 @@ import responses
 from conftest import FakeClock, gzip_bomb
 
 from sources.contract import Archive, Lane
-from sources.decoding import decode_json, decode_text, decode_xml
 from sources.errors import (
     ArchiveUnreachable,
     Cancelled,
@@ -29,7 +28,8 @@ from sources.errors import (
     TimedOut,
     UnreadableAnswer,
 )
-from sources.transport import ArchiveAsker, Call, Transport
+from sources.transport.bodies import decode_json, decode_text, decode_xml
+from sources.transport.flights import ArchiveAsker, Call, Transport
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 FIND = "https://toy.example/find"
@@ -1064,7 +1064,7 @@ def test_the_least_lately_used_answer_goes_first(make_transport):
 @responses.activate
 def test_the_bytes_kept_are_bounded(make_transport, monkeypatch):
     """Room for 100 bytes: two answers of 60 do not fit together."""
-    monkeypatch.setattr("sources.transport.CACHE_LIMIT_BYTES", 100)
+    monkeypatch.setattr("sources.transport.flights.CACHE_LIMIT_BYTES", 100)
     responses.get(FIND, json="x" * 58)
     transport = make_transport(Toy)
 

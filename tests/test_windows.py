@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from sources.windows import cut, find
+from sources.telling.windows import cut, find
 
 
 def test_prose_is_cut_at_a_line_end_and_resumes_there() -> None:

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from sources.wordings import Wording, lost_characters, without_diacritics, wordings
+from sources.asking.wordings import Wording, lost_characters, without_diacritics, wordings
 
 ORDERED = [
     # a quoted phrase, alone and inside a sentence

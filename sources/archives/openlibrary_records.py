@@ -1,0 +1,281 @@
+"""How Open Library writes rows, headings and records, and how each becomes a value here. Pure functions.
+
+A field is text in one record, an object or a list in the next, null or absent in a third; every reader here takes all of them.
+
+Source: the shapes that the project's Books API and Search API pages show, and those of its monthly dumps (facts of 2026-11).
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from ..contract import Contributor, Copy, Edition, Heading, Item, Record, Related, Rights
+from ..text import amount, first, fold, integer, joined, listing, mapping, strings, words
+
+SITE = "https://openlibrary.org"
+COVERS = "https://covers.openlibrary.org"  # handed out for a person to open, never asked
+CREDIT = f"Open Library ({SITE}), a project of the Internet Archive."
+FOLDER_OF = {"W": "works", "M": "books", "A": "authors"}
+AVAILABILITY = ("status", "is_readable", "is_lendable", "is_printdisabled", "is_restricted", "is_previewable", "is_browseable",
+                "available_to_browse", "available_to_borrow", "available_to_waitlist", "num_waitlist", "identifier",
+                "error_message")
+SUBJECTS_MAX = 5  # on a row; a classic carries hundreds, reading the record gives them all
+NOTED = (("subtitle", "Subtitle"), ("edition_name", "Edition statement"), ("by_statement", "Statement of responsibility"),
+         ("copyright_date", "Copyright date"), ("first_sentence", "First sentence"), ("notes", "Note"))
+REMOTE = {"wikidata": "https://www.wikidata.org/wiki/", "viaf": "https://viaf.org/viaf/", "isni": "https://isni.org/isni/"}
+RIGHTS = Rights(covers="this catalogue record", note=(
+    "No record of Open Library states terms of reuse; nothing is granted here. Its editors give their edits under CC0; the "
+    "sources of descriptions and covers state nothing. That a scan can be read or borrowed says nothing about its rights."))
+
+OLID = re.compile(r"OL\d{1,12}[WMA]", re.ASCII)
+_SCAN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
+_PLAIN_DATE = re.compile(rf"(?:(?:\d{{1,2}} )?{_MONTH}(?: \d{{1,2}})?,? )?(\d{{4}})|(\d{{4}})-\d{{2}}(?:-\d{{2}})?", re.ASCII)
+
+
+def key_of(value: Any) -> str | None:
+    """A key such as "/works/OL1W", written as text or inside an object."""
+    return first(value.get("key") if isinstance(value, dict) else value)
+
+
+def olid_of(value: Any) -> str | None:
+    """The bare identifier at the end of a key; None for anything else, lists and tags included."""
+    olid = (key_of(value) or "").rpartition("/")[2]
+    return olid if OLID.fullmatch(olid) else None
+
+
+def _prose(value: Any) -> str | None:
+    """A text that may be a string or {type, value}, its line ends kept; None when it is blank."""
+    text = value.get("value") if isinstance(value, dict) else value
+    return text.strip().replace("\r\n", "\n") or None if isinstance(text, str) else joined(text, "\n")
+
+
+def _title(value: Any) -> str | None:
+    """A title; the literal `__None__` is how the index writes that there is none."""
+    title = first(value)
+    return None if title == "__None__" else title
+
+
+def _address(olid: str) -> str:
+    return f"{SITE}/{FOLDER_OF[olid[-1]]}/{olid}"
+
+
+def _scan(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The scan that an edition points to: its identifier at the Internet Archive, and its address."""
+    scan = first(record.get("ocaid"))
+    return (scan, f"https://archive.org/details/{scan}") if scan and _SCAN.fullmatch(scan) else None
+
+
+def _year(date: str | None) -> int | None:
+    """The year of a date that states one and nothing doubtful: "2004", "November 2006", "October 1, 1988", "1988-10"."""
+    match = _PLAIN_DATE.fullmatch(date) if date else None
+    return int(match.group(1) or match.group(2)) or None if match else None
+
+
+def objection(body: Any) -> str:
+    """The words of a refusal, {"detail": [{"msg": …}]}; what it is about when they are missing."""
+    detail = mapping(body).get("detail")
+    said = first(detail) or first([mapping(entry).get("msg") for entry in listing(detail)])
+    return (said or "it gave no reason.").removeprefix("Value error, ")
+
+
+def read_row(entry: Any) -> Record | None:
+    """A row of the search; None without the key of a work, or of an edition that has no work."""
+    doc = mapping(entry)
+    olid = olid_of(doc.get("key"))
+    if olid is None or olid[-1] == "A":
+        return None
+    year = integer(doc.get("first_publish_year"))
+    year = year if year and 0 < year < 10_000 else None
+    cover = integer(doc.get("cover_i")) or 0
+    found = mapping(doc.get("editions"))
+    edition = mapping(next(iter(listing(found.get("docs"))), None))
+    return Record(
+        identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc.get("title")),
+        creator=joined(doc.get("author_name")), year=year, span=(f"{year:04}-01-01", f"{year:04}-12-31") if year else None,
+        media_type="work" if olid[-1] == "W" else "edition", edition_count=amount(doc.get("edition_count")),
+        cover_url=f"{COVERS}/b/id/{cover}-M.jpg" if cover > 0 else None, ebook_access=first(doc.get("ebook_access")),
+        availability=_availability(doc.get("availability") or edition.get("availability")),
+        matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")),
+        languages=strings(doc.get("language")), subjects=strings(doc.get("subject"))[:SUBJECTS_MAX],
+        author_identifiers=tuple(f"openlibrary:{author}" for author in map(olid_of, listing(doc.get("author_key"))) if author),
+        rating=_rating(doc))
+
+
+def _matching(edition: Mapping[str, Any]) -> dict[str, Any] | None:
+    olid = olid_of(edition.get("key"))
+    return {"identifier": f"openlibrary:{olid}", "title": _title(edition.get("title")),
+            "languages": strings(edition.get("language")), "publishers": strings(edition.get("publisher"))} if olid else None
+
+
+def _availability(value: Any) -> dict[str, Any] | None:
+    """The archive's own words and flags as they came, nulls left out: what it does not state stays unknown."""
+    told = {name: mapping(value).get(name) for name in AVAILABILITY}
+    return {name: said for name, said in told.items() if isinstance(said, (str, int))} or None
+
+
+def _rating(doc: Mapping[str, Any]) -> dict[str, Any] | None:
+    average = doc.get("ratings_average")
+    if isinstance(average, bool) or not isinstance(average, (int, float)):
+        return None
+    return {"average": round(average, 2), "count": amount(doc.get("ratings_count"))}
+
+
+def read_person(entry: Any, query: str) -> Heading | None:
+    """An author. The value handed on is the author's key: names are shared, and the parameter `author` reads keys."""
+    doc = mapping(entry)
+    olid, label = olid_of(doc.get("key")), first(doc.get("name"))
+    if olid is None or olid[-1] != "A" or label is None:
+        return None
+    names = (label, *strings(doc.get("alternate_names")))
+    wanted = {fold(word) for word in words(query)}
+    same = next((name for name in names if fold(name) == fold(query.strip())), None)
+    matched = same or next((name for name in names if wanted <= {fold(word) for word in words(name)}), label)
+    return Heading(label=label, uri=_address(olid), identifier=f"openlibrary:{olid}", kind="person", exact=same is not None,
+                   variant=None if matched == label else matched,
+                   use_with={"argument": "creator", "value": olid, "sources": ["openlibrary"]})
+
+
+def namesakes(entries: Sequence[Any]) -> tuple[str, ...]:
+    """One note that tells apart the first authors who bear the same name, by what their rows state."""
+    docs = [doc for doc in map(mapping, entries) if first(doc.get("name"))]
+    names = [first(doc.get("name")) for doc in docs]
+    told = []
+    for doc, name in zip(docs, names, strict=True):
+        works, top = amount(doc.get("work_count")), first(doc.get("top_work"))
+        stated = (f"{olid_of(doc.get('key'))} {name}", _lifetime(doc), None if works is None else f"{works} works",
+                  top and f"such as {top}")
+        if names.count(name) > 1:
+            told.append("; ".join(filter(None, stated)))
+    return ("several authors bear one name: " + " / ".join(told[:5]) + ".",) if told else ()
+
+
+def _lifetime(record: Mapping[str, Any]) -> str | None:
+    dates = (("born", first(record.get("birth_date"))), ("died", first(record.get("death_date"))))
+    return ", ".join(f"{what} {date}" for what, date in dates if date) or first(record.get("date"))
+
+
+def read_subject(entry: Any, query: str) -> Heading | None:
+    """A readers' tag: a subject or a place has a field of its own in a search, a person or a time has none."""
+    doc = mapping(entry)
+    label, key = first(doc.get("name")), key_of(doc.get("key")) or ""
+    kind = first(doc.get("subject_type")) or first(doc.get("type")) or "subject"
+    if label is None:
+        return None
+    used = {"argument": kind, "value": f'"{label}"', "sources": ["openlibrary"]} if kind in ("subject", "place") else None
+    uri = SITE + quote(key, safe="/:_,", errors="replace") if key.startswith("/subjects/") else None
+    return Heading(label=label, uri=uri, kind=kind,
+                   exact=fold(label) == fold(query.strip()), use_with=used,
+                   because=None if used else f"Open Library files this under {kind}, which no field reads; give it as query.")
+
+
+# ---- one record ----------------------------------------------------------------------------------------------------
+
+def read_credits(record: Mapping[str, Any]) -> dict[str, str]:
+    """Authors by identifier, each with its role; a work wraps the key in `author`, an edition does not."""
+    credits: dict[str, str] = {}
+    for entry in listing(record.get("authors")):
+        told = mapping(entry)
+        olid = olid_of(told.get("author") or entry)
+        if olid and olid[-1] == "A":
+            credits.setdefault(olid, first(told.get("role")) or first(told.get("as")) or "author")
+    return credits
+
+
+def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str], names: Mapping[str, str]) -> Item:
+    """A work or an edition; each states some of the fields, and none is taken from the other but the author."""
+    is_work = olid[-1] == "W"
+    date = first(record.get("first_publish_date" if is_work else "publish_date"))
+    year = _year(date)
+    means = "first publication, as the work's record states" if is_work else "this edition's own date"
+    known = tuple(names[author] for author in credits if author in names)
+    # A name that could not be learnt leaves the identifier standing in its place.
+    contributors = [Contributor(name=names.get(author, author), role=role, identifier=f"openlibrary:{author}")
+                    for author, role in credits.items()]
+    others = map(mapping, listing(record.get("contributors")))
+    contributors += [Contributor(name=name, role=first(other.get("role"))) for other in others
+                     if (name := first(other.get("name")))]
+    contributors += [Contributor(name=name) for name in strings(record.get("contributions"))]
+    context = [Related(identifier=f"openlibrary:{key}", label=f"work {key}", kind="work", source_url=_address(key))
+               for key in map(olid_of, listing(record.get("works"))) if key]
+    copies = _covers("b", record.get("covers"))
+    scan = _scan(record)
+    if scan:
+        copies = (Copy(label="Scan at the Internet Archive", url=scan[1]), *copies)
+        context.append(Related(identifier=f"archive:{scan[0]}", label="the scan, at the Internet Archive", kind="scan",
+                               source_url=scan[1]))
+    context += [Related(label=series, kind="series") for series in strings(record.get("series"))]
+    subjects = (subject for name in ("subjects", "subject_places", "subject_people", "subject_times")
+                for subject in strings(record.get(name)))
+    return Item(
+        identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(record.get("title")), rights=RIGHTS,
+        creator="; ".join(known) or None, creators=known, date=date, year=year, year_means=None if year is None else means,
+        media_type="work" if is_work else "edition", description=_prose(record.get("description")), notes=_noted(record, NOTED),
+        subjects=tuple(dict.fromkeys(subjects)), copies=copies, copies_available=len(copies),
+        context=(*context, *_links(record)), contributors=tuple(contributors), language=_languages(record),
+        publisher=joined(record.get("publishers")), place=joined(record.get("publish_places")),
+        call_number=joined(record.get("lc_classifications")), extent=_extent(record), standard_numbers=_numbers(record))
+
+
+def read_author(olid: str, record: Mapping[str, Any]) -> Item:
+    """An author: the name stands as title, the life as description, other registers' numbers as context."""
+    copies = _covers("a", record.get("photos"))
+    others = joined(record.get("alternate_names"))
+    remote = tuple(Related(label=f"{register}: {number}", kind="identifier",
+                           source_url=REMOTE[register] + quote(number, safe="", errors="replace") if register in REMOTE else None)
+                   for register, value in mapping(record.get("remote_ids")).items() for number in strings(value))
+    notes = _noted(record, (("fuller_name", "Fuller name"), ("title", "Title")))
+    return Item(identifier=f"openlibrary:{olid}", source_url=_address(olid), title=first(record.get("name")),
+                date=_lifetime(record), media_type="author", rights=RIGHTS, description=_prose(record.get("bio")),
+                notes=(*notes, f"Other names: {others}") if others else notes,
+                copies=copies, copies_available=len(copies), context=remote + _links(record))
+
+
+def read_edition(entry: Any) -> Edition | None:
+    """An entry of a list: an edition of a work, or a work of an author; None without a key."""
+    record = mapping(entry)
+    olid, scan = olid_of(record.get("key")), _scan(record)
+    if olid is None:
+        return None
+    return Edition(identifier=f"openlibrary:{olid}", title=_title(record.get("title")),
+                   date=first(record.get("publish_date")) or first(record.get("first_publish_date")),
+                   publisher=joined(record.get("publishers")), place=joined(record.get("publish_places")),
+                   language=_languages(record), standard_numbers=_numbers(record), source_url=_address(olid),
+                   digitised_url=scan[1] if scan else None)
+
+
+def _noted(record: Mapping[str, Any], table: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{label}: {text}" for name, label in table if (text := _prose(record.get(name))))
+
+
+def _covers(folder: str, value: Any) -> tuple[Copy, ...]:
+    """Pictures as addresses; -1, null and 0 stand where one was taken away."""
+    numbers = [number for number in map(integer, listing(value)) if number is not None and number > 0]
+    label = "Cover" if folder == "b" else "Portrait"
+    return tuple(Copy(label=label, format="image/jpeg", url=f"{COVERS}/{folder}/id/{number}-L.jpg") for number in numbers)
+
+
+def _links(record: Mapping[str, Any]) -> tuple[Related, ...]:
+    links = ((first(link.get("title")), first(link.get("url")) or "") for link in map(mapping, listing(record.get("links"))))
+    return tuple(Related(label=title or url, kind="link", source_url=url) for title, url in links
+                 if url.startswith(("https://", "http://")))
+
+
+def _languages(record: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(key.rpartition("/")[2] for key in map(key_of, listing(record.get("languages"))) if key)
+
+
+def _numbers(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    filed = {"isbn": ("isbn_13", "isbn_10"), "lccn": ("lccn",), "oclc": ("oclc_numbers", "oclc_number")}
+    numbers = {kind: tuple(dict.fromkeys(number for name in names for number in strings(record.get(name))))
+               for kind, names in filed.items()}
+    return {kind: found for kind, found in numbers.items() if found}
+
+
+def _extent(record: Mapping[str, Any]) -> str | None:
+    pages = amount(record.get("number_of_pages"))
+    # Cataloguing punctuation leads on to a part that is not given here ("491 p. :").
+    size = (first(record.get("pagination")) or "").rstrip(" :;,+") or (f"{pages} pages" if pages else None)
+    return "; ".join(filter(None, (size, first(record.get("physical_format"))))) or None

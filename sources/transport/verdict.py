@@ -1,0 +1,152 @@
+"""What an answer is: a challenge page, a refusal with its meaning, or something that can be read. Nothing here sends or waits."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import unquote_plus
+
+from ..contract import Archive, Check, Lane, Reply
+from ..errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
+from .bodies import decode_json, decode_text, decode_xml, is_html, text_of_xml
+from .connection import OFTEN, Question, Received, Setback
+from .gate import BLOCK_LIMIT_S, Gate
+
+RETRY_AFTER_LIMIT_S = 30.0  # a longer wait is reported instead of slept through
+SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
+WALL_SIGNS = ("just a moment", "captcha", "altcha", "challenge-platform")
+REFUSALS: tuple[tuple[range | tuple[int, ...], type[SourceError], str, str | None], ...] = (
+    ((404, 410), RecordNotFound, "{name} holds nothing at the address asked.", None),
+    ((400, 414, 422), InvalidInput, "{name} refused the question (status {status}).",
+     "Ask in plainer words, without marks that may be read as syntax."),
+    ((401, 403, 451), ArchiveUnreachable, "{name} refused the request (status {status}).",
+     "It may refuse this client or this network; nothing was learnt about what is held."),
+    (range(200, 300), UnreadableAnswer, "{name} answered without an answer (status {status}).", None),
+)
+ANY_OTHER = (ArchiveUnreachable, "{name} could not answer (status {status}).", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A question, and how its answer is to be read: `kind` is json|xml|text|html, the rest as contract.Asker says."""
+
+    gate: Gate
+    question: Question
+    kind: str
+    statuses: tuple[int, ...]
+    check_text: Check | None
+    check: Check | None
+    run_on: bool
+
+    @property
+    def archive(self) -> type[Archive]:
+        return self.gate.archive
+
+
+def judge(wanted: Wanted, lane: Lane, received: Received, wall_now: float) -> None:
+    """Raise Setback for a challenge page, whatever its status, and for a status that is no answer. It came from `lane`."""
+    if _is_wall(wanted, lane, received):
+        raise walled(wanted.archive)
+    if received.status not in wanted.statuses:
+        raise _refusal(wanted.archive, lane, received, wall_now)
+
+
+def _is_wall(wanted: Wanted, lane: Lane, received: Received) -> bool:
+    if received.headers.get("cf-mitigated", "").lower() == "challenge":
+        return True
+    if not is_html(received.body, received.headers.get("content-type", "")):
+        return False
+    signs: tuple[str, ...] = (*WALL_SIGNS, *lane.wall_signs)
+    if received.status == 403 and 403 not in wanted.statuses:
+        signs += ("access denied",)
+    page = received.body[:SIGNS_IN_BYTES].decode("utf-8", "replace").lower()
+    where = received.url.lower() if received.url != wanted.question.url else ""
+    asked = unquote_plus(" ".join((wanted.question.url, *(value for _, value in wanted.question.form)))).lower()
+    return any((sign in page or sign in where) and sign not in asked for sign in signs)  # an error page may repeat what was asked
+
+
+def leads_to_wall(lane: Lane, address: str, asked: str) -> bool:
+    """Whether a redirect goes to a challenge; what the address asked held already is the caller's own words."""
+    return any(sign in address.lower() and sign not in asked.lower() for sign in (*WALL_SIGNS, *lane.wall_signs))
+
+
+def walled(archive: type[Archive]) -> Setback:
+    error = ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; a challenge page came instead of an answer.",
+                               hint="Nothing was learnt about what is held; nothing more is sent there for a while.",
+                               archive=archive.key)
+    return Setback(error, wall=True)
+
+
+def _refusal(archive: type[Archive], lane: Lane, received: Received, wall_now: float) -> Setback:
+    """What a status that is no answer means (DESIGN 8)."""
+    status = received.status
+    after_s = _retry_after(received.headers.get("retry-after"), wall_now)
+    if status == 429 or (status == 503 and after_s is not None):
+        return _limit(archive, lane, status, after_s)
+    kind, message, hint = next((row[1:] for row in REFUSALS if status in row[0]), ANY_OTHER)
+    error = kind(message.format(name=archive.name, status=status), archive=archive.key, status=status, hint=hint)
+    return Setback(error, tries=OFTEN if status in lane.retry_statuses else 0, wall=lane.bans_mutely and status == 403)
+
+
+def _limit(archive: type[Archive], lane: Lane, status: int, after_s: float | None) -> Setback:
+    """What a 429, or a 503 that names a time, means: a short wait, or silence that is reported at once."""
+    if status == 429 and lane.limit_block_s is not None:
+        after_s = max(lane.limit_block_s, after_s or 0.0)
+    error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).", archive=archive.key,
+                        status=status, retry_after_s=after_s)
+    if (after_s or 0.0) <= RETRY_AFTER_LIMIT_S and status in lane.retry_statuses:
+        return Setback(error, tries=OFTEN, pause_s=after_s)
+    return Setback(error, silence_s=after_s or 0.0)
+
+
+def _retry_after(value: str | None, wall_now: float) -> float | None:
+    """Seconds from a Retry-After header, between 0 and a day; None when there is none or it makes no sense.
+
+    Source: RFC 9110, 10.2.3 (seconds or a date).
+    """
+    text = (value or "").strip()
+    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
+        return min(float(text[:20]), BLOCK_LIMIT_S)
+    try:
+        moment = parsedate_to_datetime(text).timestamp() if text else None
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return None if moment is None else min(max(0.0, moment - wall_now), BLOCK_LIMIT_S)
+
+
+def read(wanted: Wanted, received: Received, *, cached: bool = False) -> Reply:
+    """The answer decoded and checked. Raises UnreadableAnswer, or what a check raises."""
+    archive, content_type = wanted.archive, received.headers.get("content-type", "")
+    as_text: Callable[[bytes, str], str] = text_of_xml if wanted.kind == "xml" else decode_text
+
+    def reply(value: Any) -> Reply:
+        return Reply(value=value, status=received.status, headers=received.headers, url=received.url,
+                     retrieved_at=received.retrieved_at, cached=cached)
+
+    if wanted.check_text is not None:
+        wanted.check_text(reply(as_text(received.body, content_type)))
+    try:
+        answer = reply(_value(wanted.kind, received, content_type))
+    except ValueError as exc:
+        if received.status == 200:
+            raise UnreadableAnswer(f"The answer of {archive.name} {exc}.", archive=archive.key, status=received.status) from exc
+        answer = reply(as_text(received.body, content_type))
+    if wanted.check is not None:
+        wanted.check(answer)
+    return answer
+
+
+def _value(kind: str, received: Received, content_type: str) -> Any:
+    """The body as the kind of answer that was due. Raises ValueError with a phrase that says what came instead."""
+    body = received.body
+    if kind != "html" and received.status == 200 and is_html(body, "" if kind == "xml" else content_type):
+        raise ValueError("is a web page instead of data")
+    if kind == "json":
+        return decode_json(body)
+    if kind == "xml":
+        return decode_xml(body, content_type)
+    if not body and received.status == 200:
+        raise ValueError("is empty")
+    return decode_text(body, content_type)
