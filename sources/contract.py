@@ -1,7 +1,7 @@
 """What every archive promises, and the values that travel between an archive and whoever asks it.
 
 An archive turns a `Query` into a `Page` of records, an identifier into an `Item`, a page into a `PageText`. It knows no tool
-and no protocol; it opens no connection but through the `Asker` it was made with. `None` in a value means that the archive
+and no protocol; it opens no connection but by the `Way` it was made with. `None` in a value means that the archive
 does not say; `""` and `0` are never made to mean it.
 """
 from __future__ import annotations
@@ -14,8 +14,7 @@ from urllib.parse import SplitResult
 
 from .errors import InvalidInput, SourceError, UnreadableAnswer
 from .settings import Settings
-from .text import scalar_text
-from .transport.call import Call
+from .text import Excerpt, scalar_text
 
 Entry = TypeVar("Entry")
 Row = TypeVar("Row")
@@ -23,6 +22,60 @@ Row = TypeVar("Row")
 CALLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections")
 FIELDS = ("title", "creator", "subject", "publisher", "isbn", "lccn", "oclc", "language", "place", "collection")
 IDENTIFYING = ("isbn", "lccn", "oclc", "collection")  # never dropped: an archive that cannot apply one is absent
+
+
+# ---- one request, and its answer -------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One readable answer. `value` is decoded (JSON value, lxml element or text); `headers` have lower-case names; `url` is the
+    archive's own address after redirects; `retrieved_at` is when it was first fetched (ISO 8601, UTC, seconds)."""
+
+    value: Any
+    status: int
+    headers: Mapping[str, str]
+    url: str
+    retrieved_at: str
+    cached: bool
+
+
+Check = Callable[[Reply], None]  # raises a SourceError when a 200 is no answer; runs before anything is kept
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One request as an adapter writes it: the one value from there to the socket.
+
+    `url` is an address of the archive's own, to which `params` are added in order, percent-encoded; `form` makes it a POST.
+    `body` is what is due: json, xml (entities, network and recovery off), text, or html; a web page is an answer to html alone.
+    Statuses other than those in `statuses` raise by the common table, a challenge page raises whatever its status; where a
+    further status is no JSON, `value` is its text. `check_text` sees the body as text, `check` the decoded value, both before
+    anything is kept: raising there means that the answer is neither returned nor cached, and an error whose `retryable` is
+    true is asked again like a dropped connection. `run_on` lets the request go on into the cache after the call's deadline.
+    """
+
+    url: str
+    params: Pairs = ()
+    form: Pairs = ()
+    headers: Pairs = ()
+    body: str = "json"
+    statuses: tuple[int, ...] = (200,)
+    check_text: Check | None = None
+    check: Check | None = None
+    run_on: bool = False
+
+
+class Way(Protocol):
+    """The way out as one archive has it during one call: in its turn, within the deadline, to its own hosts only."""
+
+    settings: Settings
+
+    def __call__(self, ask: Ask) -> Reply:
+        """The reply to one request. Raises SourceError."""
+
+    def remaining_s(self) -> float:
+        """The time that this call has left."""
 
 
 # ---- what is asked -------------------------------------------------------------------------------------------------
@@ -67,16 +120,21 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What one archive will do with a query's narrowings, known before anything is sent.
+class Request:
+    """What one archive will do with one wording of a question, known before anything is sent: its plan is its request.
 
-    `sent` pairs the caller's argument with how this archive spells it; `dropped` with why it is not sent at all. An archive
-    that must not be asked at all says why in `absent_because`. `notes` are remarks specific to this question.
+    `asks` are the requests themselves, in the order in which they are sent. `sent` pairs the caller's argument with how this
+    archive spells it; `dropped` with why it is not sent at all. An archive that must not be asked at all says why in
+    `absent_because`; a page that lies past what it will ever serve is told in `beyond`, and nothing is sent. `notes` are
+    remarks specific to this question.
     """
 
+    query: Query = field(default_factory=Query)
+    asks: tuple[Ask, ...] = ()
     sent: tuple[tuple[str, str], ...] = ()
     dropped: tuple[tuple[str, str], ...] = ()
     absent_because: str | None = None
+    beyond: str | None = None
     media_type_asked: str | None = None
     ordered_on: str | None = None
     notes: tuple[str, ...] = ()
@@ -139,7 +197,7 @@ class TextMatch:
     year: int | None = None
     page_number: int | None = None
     page_number_is: str | None = None
-    excerpts: tuple[str, ...] = ()
+    excerpts: tuple[Any, ...] = ()  # of Excerpt
     excerpt_kind: str | None = None
     source_url: str
     matched_file: str | None = None
@@ -459,6 +517,8 @@ def to_dict(value: Any) -> Any:
     """
     if isinstance(value, str):
         return scalar_text(value)
+    if isinstance(value, Excerpt):
+        return scalar_text(value.text)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, (list, tuple)):
@@ -511,56 +571,6 @@ class Lane:
     paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """One readable answer. `value` is decoded (JSON value, lxml element or text); `headers` have lower-case names; `url` is the
-    archive's own address after redirects; `retrieved_at` is when it was first fetched (ISO 8601, UTC, seconds)."""
-
-    value: Any
-    status: int
-    headers: Mapping[str, str]
-    url: str
-    retrieved_at: str
-    cached: bool
-
-
-Check = Callable[[Reply], None]  # raises a SourceError when a 200 is no answer; runs before anything is kept
-Params = Mapping[str, str] | Sequence[tuple[str, str]]
-
-
-class Asker(Protocol):
-    """The transport as one archive sees it during one call: in its turn, within the deadline, to its own hosts only.
-
-    `check_text` sees the body as text, `check` the decoded value, both before the reply is kept: raising there means that the
-    answer is neither returned nor cached, and an error whose `retryable` is true is asked again like a dropped connection.
-    Statuses other than those in `statuses` raise by the common table; a challenge page raises whatever its status. Replies
-    with another status than 200 are never kept. `run_on` lets the request go on into the cache after the call's deadline.
-    """
-
-    settings: Settings
-    call: Call
-
-    def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None,
-                 statuses: tuple[int, ...] = (200,), check_text: Check | None = None, check: Check | None = None,
-                 headers: Mapping[str, str] | None = None, run_on: bool = False) -> Reply:
-        """The decoded JSON body. `form` makes it a POST. A body that is not JSON raises UnreadableAnswer, except with one of
-        the further `statuses`, where `value` is then the text."""
-
-    def get_xml(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check_text: Check | None = None,
-                check: Check | None = None) -> Reply:
-        """The root element, decoded by the document's own declaration; no entities, no network, no recovery."""
-
-    def get_text(self, url: str, params: Params = (), *, statuses: tuple[int, ...] = (200,), check: Check | None = None,
-                 html: bool = False) -> Reply:
-        """The body as text: the declared charset, else UTF-8, else Latin-1. A web page raises UnreadableAnswer unless `html`."""
-
-    def others_waiting(self) -> bool:
-        """Whether another call waits for this archive's lanes now."""
-
-    def absolute(self, path: str) -> str:
-        """A path of the archive's first lane as an https address."""
-
-
 class Archive:
     """One archive. An adapter overrides the calls it answers and lists them in `answers`.
 
@@ -584,7 +594,7 @@ class Archive:
     unread_fields: ClassVar[tuple[str, ...]] = ()  # fields of an item that this archive files nothing under, for any record
     spellings: ClassVar[str] = ""  # one example of an identifier, for messages
 
-    def __init__(self, ask: Asker) -> None:
+    def __init__(self, ask: Way) -> None:
         self.ask = ask
 
     @classmethod
@@ -610,19 +620,19 @@ class Archive:
         raise InvalidInput(f"This address of {cls.name} names no record.", archive=cls.key)
 
     @classmethod
-    def plan_text(cls, query: Query) -> Plan:
+    def plan_text(cls, query: Query) -> Request:
         """What becomes of the narrowings of a search inside; pure, no request."""
-        return Plan()
+        return Request()
 
     @classmethod
-    def plan_catalogue(cls, query: Query) -> Plan:
+    def plan_catalogue(cls, query: Query) -> Request:
         """What becomes of the narrowings of a catalogue search; pure, no request."""
-        return Plan()
+        return Request()
 
-    def search_text(self, query: Query) -> Page:
+    def search_text(self, request: Request) -> Page:
         raise self._refusal("search_inside")
 
-    def search_catalogue(self, query: Query) -> Page:
+    def search_catalogue(self, request: Request) -> Page:
         raise self._refusal("search_items")
 
     def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:

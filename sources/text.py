@@ -5,6 +5,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 _TAG = re.compile(r"<(?:!--.*?--|/?[A-Za-z][^<>]*|!\[CDATA\[|![A-Za-z][^<>]*)>", re.DOTALL)
@@ -12,6 +13,9 @@ _BREAK = re.compile(r"<\s*(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECAS
 _NO_TEXT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _YEAR_FIRST = re.compile(r"\[?(\d{4})(?![\d?u.\-]{0,1}[?u.]|\d)")
+_TERM = re.compile(r'"([^"]*)"|(\S+)')
+# Scripts without blanks.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 ELLIPSIS = "…"
 AMOUNT_MAX = 10**15  # bytes of files are the largest figures stated; a thousand million million of anything is a slip
@@ -127,6 +131,37 @@ def first_match(text: str, wording: str) -> int | None:
     return None
 
 
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A piece of text as published, where the searched words stand in it (`at`, in characters), and what may be claimed of it.
+
+    `kind` is passage where the words are known to stand in it, else page_opening.
+    """
+
+    text: str
+    at: Spans = ()
+    kind: str = "page_opening"
+
+
+def find(text: str, wording: str) -> Spans:
+    """Every place in `text` where a word or a quoted phrase of `wording` stands, in order; a word matches whole, case and accents
+    folded. In scripts written without blanks a term matches wherever it stands."""
+    folded, origin = _fold_with_origin(text)
+    pattern = _pattern(wording, "".join(char for char in sorted(set(folded)) if unicodedata.category(char)[0] == "M"))
+    return tuple((origin[found.start()], origin[found.end() - 1] + 1) for found in pattern.finditer(folded)) if pattern else ()
+
+
+def excerpt(text: str, wording: str, max_chars: int) -> Excerpt:
+    """At most `max_chars` of `text` around the first word found: a passage when every word of `wording` stands in the text, else
+    the opening."""
+    at = first_match(text, wording)
+    cut = window(text, at or 0, max_chars)
+    return Excerpt(text=cut, at=find(cut, wording), kind="page_opening" if at is None else "passage")
+
+
 def window(text: str, at: int, max_chars: int) -> str:
     """At most `max_chars` of `text` around position `at`, cut at blanks, with an ellipsis where something was left out."""
     text = text.strip()
@@ -158,3 +193,25 @@ def scalar_text(text: str) -> str:
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _pattern(match: str, marks: str) -> re.Pattern[str] | None:
+    """What finds the terms of `match`. `marks` are the vowel signs of the text, which belong to the letter before them."""
+    terms = []
+    for phrase, word in _TERM.findall(match):
+        parts = re.findall(rf"[\w{marks}]+", fold(phrase or word))
+        if parts:
+            body = rf"[^\w{marks}]+".join(map(re.escape, parts))
+            terms.append(body if _UNSPACED.search(body) else rf"(?<![\w{marks}]){body}(?![\w{marks}])")
+    return re.compile("|".join(dict.fromkeys(terms))) if terms else None
+
+
+def _fold_with_origin(text: str) -> tuple[str, list[int]]:
+    """The folded text, and for each of its characters where it stood in `text` (folding may drop or add characters)."""
+    pieces: list[str] = []
+    origin: list[int] = []
+    for at, character in enumerate(text):
+        piece = fold(character)
+        pieces.append(piece)
+        origin.extend([at] * len(piece))
+    return "".join(pieces), origin

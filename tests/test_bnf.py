@@ -11,7 +11,7 @@ import responses
 
 from sources.archives.bnf import ENDPOINT, JSON_RESULTS, STATEMENTS_OF_A_RECORD, DataBnf, contains, required_words
 from sources.archives.bnf_records import Term, Thing
-from sources.contract import Contributor, Copy, Edition, Heading, ItemQuery, Plan, Query, Record, Related, Rights
+from sources.contract import Contributor, Copy, Edition, Heading, ItemQuery, Query, Record, Related, Request, Rights
 from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 
 Make = Callable[..., DataBnf]
@@ -327,7 +327,7 @@ def test_every_narrowing_this_search_cannot_carry_is_dropped_with_its_reason() -
 ])
 def test_what_it_cannot_apply_or_search_on_makes_it_absent(query: Query, because: str) -> None:
     """An identifying field is never dropped, and no question is no search."""
-    assert DataBnf.plan_catalogue(query) == Plan(absent_because=because)
+    assert DataBnf.plan_catalogue(query) == Request(absent_because=because)
 
 
 # ---- identifiers ---------------------------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ from sources.contract import (
     PageEntry,
     PageText,
     Passage,
-    Plan,
     Query,
     Record,
     Related,
+    Request,
     Rights,
     TextMatch,
 )
@@ -103,7 +103,7 @@ def test_every_field_goes_out_under_the_index_that_takes_it(make_archive: Make, 
     plan = Gallica.plan_catalogue(query)
     make_archive(Gallica).search_catalogue(query)
 
-    assert plan == Plan(sent=(*clauses, ("sort", "sortby dc.date/sort.descending")), media_type_asked="monographie", dropped=(
+    assert plan == Request(sent=(*clauses, ("sort", "sortby dc.date/sort.descending")), media_type_asked="monographie", dropped=(
         ("place", "Gallica files the place inside the publisher's name and has no index of places."),
         ("facets", "Gallica's search service counts no terms; its web pages do, and are not asked."),
         ("availability", "Gallica lends nothing, so it states no availability.")),

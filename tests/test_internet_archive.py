@@ -22,11 +22,11 @@ from sources.contract import (
     PageEntry,
     PageText,
     Passage,
-    Plan,
     Query,
     Record,
     Reference,
     Related,
+    Request,
     Rights,
     TextMatch,
 )
@@ -276,7 +276,7 @@ def test_filters_of_the_text_are_sent_as_years_or_said_not_to_be():
     none_such = "its text index has no documented filter of this kind"
     year = 'filter_map={"year":{"1910":"gte","1911":"lte"}}'
 
-    assert InternetArchive.plan_text(query) == Plan(
+    assert InternetArchive.plan_text(query) == Request(
         sent=(("date_from", f"{year}; this index has years only, so 1910-05 was cut to its year"), ("date_to", year),
               ("facets", "aggregations=year")),
         dropped=(("language", none_such), ("publication", none_such)))
@@ -340,7 +340,7 @@ def test_every_field_is_its_own_clause_beside_the_parenthesised_words(archive, a
               'language:(fre OR "French") AND collection:valelibrary AND mediatype:texts AND year:[1850 TO 1860]'],
         "fl[]": ["identifier", "title", "creator", "year", "date", "mediatype", "downloads", "language", "publisher"],
         "sort[]": ["date asc"], "rows": ["4"], "page": ["2"], "output": ["json"]}
-    assert plan == Plan(
+    assert plan == Request(
         sent=(("title", 'title:("the lantern")'), ("creator", "creator:(orrin tess)"), ("subject", "subject:(lamps)"),
               ("publisher", "publisher:(quill)"), ("language", 'language:(fre OR "French")'), ("collection", "collection:valelibrary"),
               ("date_from", "year:[1850 TO 1860]"),
@@ -357,13 +357,13 @@ def test_every_field_is_its_own_clause_beside_the_parenthesised_words(archive, a
     ({"collection": "loc:sanborn-maps"}, "The collection asked for is none of its own; browse_collections lists those it has."),
     ({"place": "Vale"}, "Nothing was left that its catalogue can search on.")])
 def test_an_identifying_field_is_applied_or_the_archive_is_absent(fields, because):
-    assert InternetArchive.plan_catalogue(Query(fields=fields)) == Plan(absent_because=because)
+    assert InternetArchive.plan_catalogue(Query(fields=fields)) == Request(absent_because=because)
 
 
 def test_an_order_it_does_not_have_is_said_not_to_be_sent():
     plan = InternetArchive.plan_catalogue(Query(words="x", sort="rating"))
 
-    assert plan == Plan(dropped=(("sort", "its catalogue has no order by rating"),))
+    assert plan == Request(dropped=(("sort", "its catalogue has no order by rating"),))
 
 
 @responses.activate

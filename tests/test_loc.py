@@ -24,11 +24,11 @@ from sources.contract import (
     PageText,
     Passage,
     Passages,
-    Plan,
     Query,
     Record,
     Reference,
     Related,
+    Request,
     Rights,
     TextMatch,
 )
@@ -147,7 +147,7 @@ def test_narrowings_of_a_page_search_join_in_one_filter_and_are_told_as_sent(loc
 
     assert sent() == {"fo": "json", "at": "results,pagination", "dl": "page", "q": "otter", "dates": "1888/1963", "c": "5", "sp": "1",
                       "fa": "location_state:new york|language:german|number_lccn:sn00000011"}
-    assert LibraryOfCongress.plan_text(query) == Plan(sent=(
+    assert LibraryOfCongress.plan_text(query) == Request(sent=(
         ("place", "fa=location_state:new york (the state where the newspaper appeared)"),
         ("language", "fa=language:german"),
         ("date_from", "dates=1888/1963; the dates of the pages that come are checked again"),
@@ -388,7 +388,7 @@ def test_facets_are_the_librarys_own_terms_and_a_nameless_field_is_left_out(loc,
 def test_naming_no_kind_asks_the_books_and_says_so():
     plan = LibraryOfCongress.plan_catalogue(Query(words="otter"))
 
-    assert plan == Plan(media_type_asked="books", notes=("No media_type was named, so books alone were asked.",))
+    assert plan == Request(media_type_asked="books", notes=("No media_type was named, so books alone were asked.",))
 
 
 @responses.activate

@@ -11,7 +11,7 @@ from toys import archive, by_wording, client, identifiers, item, match, page, re
 from sources.answers import AllFailed
 from sources.archives.openlibrary import OpenLibrary
 from sources.client import BooksClient
-from sources.contract import Facet, FacetValue, Page, PageText, Plan, Query, Rights
+from sources.contract import Facet, FacetValue, Page, PageText, Query, Request, Rights
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, TimedOut
 from sources.settings import Settings
 from sources.telling.text_block import render
@@ -160,9 +160,9 @@ def test_rule_5_rows_alternate_in_registry_order_and_the_answer_says_so() -> Non
 # ---- 6. a date order is no chronology --------------------------------------------------------------------------------
 
 def test_rule_6_a_date_order_is_never_called_chronology_and_undated_rows_are_counted() -> None:
-    plan = Plan(sent=(("sort", "date asc"),), ordered_on="date")
+    plan = Request(sent=(("sort", "date asc"),), ordered_on="date")
     books = client(archive("a", catalogue=page(record("a:1", year=1900), record("a:2")), plan=plan),
-                   archive("b", catalogue=page(record("b:1")), plan=Plan(dropped=(("sort", "no order"),))))
+                   archive("b", catalogue=page(record("b:1")), plan=Request(dropped=(("sort", "no order"),))))
 
     answer = books.search_items("fog", sort="oldest")
 
@@ -173,11 +173,11 @@ def test_rule_6_a_date_order_is_never_called_chronology_and_undated_rows_are_cou
 
 def test_rule_6_rows_without_a_year_are_counted_where_dates_were_asked() -> None:
     """They are kept, since nothing says that they lie outside; an archive that was sent no date is not counted."""
-    def plan(query: Query) -> Plan:
-        return Plan(sent=tuple((name, "dates") for name in query.bound_names))
+    def plan(query: Query) -> Request:
+        return Request(sent=tuple((name, "dates") for name in query.bound_names))
 
     books = client(archive("a", catalogue=page(record("a:1", year=1900), record("a:2")), plan=plan),
-                   archive("b", catalogue=page(record("b:1")), plan=Plan(dropped=(("year_from", "it has no dates"),))))
+                   archive("b", catalogue=page(record("b:1")), plan=Request(dropped=(("year_from", "it has no dates"),))))
 
     dated, undated = books.search_items("fog", year_from=1800), books.search_items("fog")
 
@@ -205,8 +205,8 @@ def test_rule_7_a_kind_of_material_an_archive_does_not_use_is_not_translated_but
 # ---- 8. filters ------------------------------------------------------------------------------------------------------
 
 def test_rule_8_a_filter_that_was_not_sent_is_dropped_with_the_reason_and_never_reported_applied() -> None:
-    sent = Plan(sent=(("year_from", "year:[1800 TO *]"),))
-    dropped = Plan(dropped=(("year_from", "its search carries no year"),))
+    sent = Request(sent=(("year_from", "year:[1800 TO *]"),))
+    dropped = Request(dropped=(("year_from", "its search carries no year"),))
     old = page(record("b:1", span=("1700-01-01", "1700-12-31")))
     books = client(archive("a", catalogue=page(record("a:1")), plan=sent), archive("b", catalogue=old, plan=dropped))
 
@@ -220,8 +220,8 @@ def test_rule_8_a_filter_that_was_not_sent_is_dropped_with_the_reason_and_never_
 
 
 def test_rule_8_rows_outside_dates_that_were_sent_are_withheld_and_counted() -> None:
-    def plan(query: Query) -> Plan:
-        return Plan(sent=tuple((name, "dates") for name in query.bound_names))
+    def plan(query: Query) -> Request:
+        return Request(sent=tuple((name, "dates") for name in query.bound_names))
 
     rows = (match("a:1", "x", span=("1900-05-01", "1900-05-31")), match("a:2", "x", span=("1899-01-01", "1899-12-31")),
             match("a:3", "x"), match("a:4", "x", span=("1900-06-01", "1900-06-01")))

@@ -14,10 +14,10 @@ from sources.contract import (
     Page,
     PageText,
     Passages,
-    Plan,
     Query,
     Record,
     Reference,
+    Request,
     Rights,
     TextMatch,
 )
@@ -28,7 +28,7 @@ Answerer = Callable[[Query], Page]
 
 def archive(key: str, *, text: Answerer | Page | Exception | None = None, catalogue: Answerer | Page | Exception | None = None,
             item: Item | Exception | None = None, page_text: PageText | Exception | None = None, passages: Passages | None = None,
-            plan: Plan | Callable[[Query], Plan] | None = None, **described: Any) -> type[Archive]:
+            plan: Request | Callable[[Query], Request] | None = None, **described: Any) -> type[Archive]:
     """A registry entry named `key`; a call without an answer is one it does not answer. `asked` lists the wordings it got."""
     answers = tuple(call for call, given in (("search_inside", text), ("search_items", catalogue), ("get_item", item),
                                              ("read_text", page_text or passages)) if given is not None)
@@ -37,8 +37,8 @@ def archive(key: str, *, text: Answerer | Page | Exception | None = None, catalo
         asked: list[Query] = []
 
         @classmethod
-        def plan_text(cls, query: Query) -> Plan:
-            return plan(query) if callable(plan) else plan or Plan()
+        def plan_text(cls, query: Query) -> Request:
+            return plan(query) if callable(plan) else plan or Request()
 
         plan_catalogue = plan_text
 
@@ -50,13 +50,13 @@ def archive(key: str, *, text: Answerer | Page | Exception | None = None, catalo
         def attribution(cls, retrieved_at: str) -> str:
             return f"Credit {key}, {retrieved_at[:10]}"
 
-        def search_text(self, query: Query) -> Page:
-            self.asked.append(query)
-            return given(text, query)
+        def search_text(self, request: Request) -> Page:
+            self.asked.append(request.query)
+            return given(text, request.query)
 
-        def search_catalogue(self, query: Query) -> Page:
-            self.asked.append(query)
-            return given(catalogue, query)
+        def search_catalogue(self, request: Request) -> Page:
+            self.asked.append(request.query)
+            return given(catalogue, request.query)
 
         def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
             return ItemPage(item=given(item, None))

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sources.contract import IDENTIFYING, Archive, Describes, Lane, Page, Plan, Query, Record
+from sources.archives.shared import page_of_rows
+from sources.contract import IDENTIFYING, Archive, Ask, Describes, Lane, Page, Query, Record, Request
 from sources.errors import UnreadableAnswer
 from sources.text import first, integer, mapping
 
@@ -12,26 +13,29 @@ SITE = "https://library.village.example"
 
 class Village(Archive):
     key, name = "village", "the Village Library"
-    lanes = (Lane(key="village", hosts=(r"library\.village\.example",), spacing_s=2.0, spacing_because="its notice to programs"),)
+    lanes = (Lane(key="village", hosts=(r"library\.village\.example",), spacing_s=2.0,
+                  spacing_because="its notice to programs"),)
     answers = ("search_items",)
     media_types = ("shelved",)
-    catalogue = Describes(searches_on="titles", row_describes="a book on a shelf", total_means="books", requires_every_word=True)
+    catalogue = Describes(searches_on="titles", row_describes="a book on a shelf", total_means="books",
+                          requires_every_word=True)
 
     @classmethod
-    def plan_catalogue(cls, query: Query) -> Plan:
+    def plan_catalogue(cls, query: Query) -> Request:
         """Words alone reach it: other narrowings are dropped, and one that names a single book leaves it unasked."""
         if not query.words or any(name in IDENTIFYING for name in query.fields):
-            return Plan(absent_because="The Village Library is searched by the words of a title alone.")
-        return Plan(dropped=tuple((name, "its catalogue searches titles alone") for name in query.narrowings))
+            return Request(absent_because="The Village Library is searched by the words of a title alone.")
+        asked = (("title", query.words), ("rows", str(query.rows)), ("page", str(query.page)))
+        return Request(query=query, asks=(Ask(url=f"{SITE}/books.json", params=asked),),
+                       dropped=tuple((name, "its catalogue searches titles alone") for name in query.narrowings))
 
-    def search_catalogue(self, query: Query) -> Page:
-        asked = {"title": query.words, "rows": str(query.rows), "page": str(query.page)}
-        answer = mapping(self.ask.get_json(f"{SITE}/books.json", asked).value)
+    def search_catalogue(self, request: Request) -> Page:
+        answer = mapping(self.ask(request.asks[0]).value)
         books = answer.get("books")
-        records = tuple(record for book in books if (record := _record(mapping(book)))) if isinstance(books, list) else ()
-        if not isinstance(books, list) or (books and not records):
-            raise UnreadableAnswer("The Village Library sent no books that can be read.", archive=self.key)
-        return Page(records=records, total=integer(answer.get("total")), skipped=len(books) - len(records))
+        if not isinstance(books, list):
+            raise UnreadableAnswer("The Village Library sent no list of books.", archive=self.key)
+        return page_of_rows(Village, books, lambda book: _record(mapping(book)), page=request.query.page,
+                            rows=request.query.rows, total=integer(answer.get("total")))
 
 
 def _record(book: dict[str, Any]) -> Record | None:

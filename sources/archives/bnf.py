@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import SplitResult, unquote
 
-from ..contract import Archive, Describes, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply, read_rows
+from ..contract import Archive, Ask, Describes, ItemPage, ItemQuery, Lane, Page, Query, Reference, Reply, Request, read_rows
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 from ..text import fold, mapping
 from . import arks
@@ -217,22 +217,23 @@ class DataBnf(Archive):
                           else "The address was read as the identifier that it holds.")
 
     @classmethod
-    def plan_catalogue(cls, query: Query) -> Plan:
+    def plan_catalogue(cls, query: Query) -> Request:
         """Only words reach this search, so every other narrowing is dropped; an identifying one makes the archive absent."""
         unheld = next((because for name, because in _ABSENT_FOR.items() if name in query.fields), None)
         if query.native:
-            return Plan(absent_because="data.bnf.fr takes no query in a syntax of its own here.")
+            return Request(absent_because="data.bnf.fr takes no query in a syntax of its own here.")
         if unheld:
-            return Plan(absent_because=unheld)
+            return Request(absent_because=unheld)
         if not query.words and "title" not in query.fields:
             because = _DROPPED["creator"] if "creator" in query.fields else "the search needs words of a title"
-            return Plan(absent_because=f"Nothing is left to search on: {because}.")
-        return Plan(media_type_asked=query.media_type,
+            return Request(absent_because=f"Nothing is left to search on: {because}.")
+        return Request(media_type_asked=query.media_type,
                     sent=tuple((name, _TITLE_SENT) for name in query.narrowings if name == "title"),
                     dropped=tuple((name, _DROPPED[name]) for name in query.narrowings if name != "title"))
 
-    def search_catalogue(self, query: Query) -> Page:
+    def search_catalogue(self, request: Request) -> Page:
         """Works whose title holds every word, in the order of their addresses."""
+        query: Any = getattr(request, "query", request)
         offset = (query.page - 1) * query.rows
         if offset >= WINDOW:
             return Page(more=False, beyond=f"data.bnf.fr is read up to the first {WINDOW} matches of the words, and this page "
@@ -291,8 +292,8 @@ class DataBnf(Archive):
             ArchiveUnreachable: 404; a service that is gone says nothing of records.
         """
         try:
-            reply = self.ask.get_json(ENDPOINT, form={"query": query, "format": JSON_RESULTS}, headers={"Accept": JSON_RESULTS},
-                                      check_text=_check_text, check=_check_shape)
+            reply = self.ask(Ask(url=ENDPOINT, form=(("query", query), ("format", JSON_RESULTS)),
+                                 headers=(("Accept", JSON_RESULTS),), check_text=_check_text, check=_check_shape))
         except RecordNotFound as exc:
             raise ArchiveUnreachable("data.bnf.fr has no query service at its usual address (status 404).", archive=KEY,
                                      status=404) from exc

@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote
 
 from ..contract import (
     Archive,
+    Ask,
     Describes,
     Edition,
     ItemPage,
@@ -26,10 +27,10 @@ from ..contract import (
     PageText,
     Passage,
     Passages,
-    Plan,
     Query,
     Reference,
     Reply,
+    Request,
     read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
@@ -119,11 +120,11 @@ def _unsent(query: Query, name: str) -> str:
     return _NEVER_SENT.get(name, "No word is left of this value once marks are taken out.")
 
 
-def _request(query: Query, index: str) -> tuple[Plan, str]:
+def _request(query: Query, index: str) -> tuple[Request, str]:
     """The plan and the CQL of a query: its words in `index` ("gallica": records and text, "text": text alone), narrowed."""
     for name in query.fields:
         if name in _NEVER_APPLIED:
-            return Plan(absent_because=_NEVER_APPLIED[name]), ""
+            return Request(absent_because=_NEVER_APPLIED[name]), ""
     conditions = [(name, _condition(query, name)) for name in query.narrowings]
     sent = tuple((name, condition) for name, condition in conditions if condition)
     dropped = tuple((name, _unsent(query, name)) for name, condition in conditions if not condition)
@@ -131,9 +132,9 @@ def _request(query: Query, index: str) -> tuple[Plan, str]:
     kind = f'dc.type all "{query.media_type}"' if query.media_type else ""
     cql = " and ".join(filter(None, (said, *(condition for name, condition in sent if name != "sort"), kind)))
     if not cql:
-        return Plan(dropped=dropped, absent_because="Gallica cannot search on what was asked: nothing is left to send."), ""
+        return Request(dropped=dropped, absent_because="Gallica cannot search on what was asked: nothing is left to send."), ""
     sortby = dict(sent).get("sort")
-    return Plan(sent=sent, dropped=dropped, media_type_asked=query.media_type, notes=_plan_notes(query),
+    return Request(sent=sent, dropped=dropped, media_type_asked=query.media_type, notes=_plan_notes(query),
                 ordered_on=f"Gallica's own {_ORDERS[query.sort]}" if sortby else None), f"{cql} {sortby}" if sortby else cql
 
 
@@ -285,25 +286,27 @@ class Gallica(Archive):
     # -- searches
 
     @classmethod
-    def plan_catalogue(cls, query: Query) -> Plan:
+    def plan_catalogue(cls, query: Query) -> Request:
         return _request(query, "gallica")[0]
 
     @classmethod
-    def plan_text(cls, query: Query) -> Plan:
+    def plan_text(cls, query: Query) -> Request:
         return _request(query, "text")[0]
 
-    def search_catalogue(self, query: Query) -> Page:
+    def search_catalogue(self, request: Request) -> Page:
+        query: Any = getattr(request, "query", request)
         page = self._search(query, "gallica", collapsing=True)
         return replace(page, records=tuple(document.row for document in page.records))
 
-    def search_text(self, query: Query) -> Page:
+    def search_text(self, request: Request) -> Page:
         """Documents whose text matches, then the passages of the first CONTENT_ROWS, each asked by itself."""
+        query: Any = getattr(request, "query", request)
         self._require_contents("search_inside")
         page = self._search(query, "text", collapsing=False)
         notes = list(page.notes)
         found: dict[str, tuple[Passage, ...]] = {}
         for local in [row.local for row in page.records if row.local and "/date" not in row.local][:CONTENT_ROWS]:
-            if self.ask.call.remaining_s() < CONTENT_RESERVE_S:
+            if self.ask.remaining_s() < CONTENT_RESERVE_S:
                 break
             try:
                 found[local], _ = self._content_search(local, query.words)
@@ -364,7 +367,8 @@ class Gallica(Archive):
             _no_refusal(reply.value)
 
         statuses = (200, 500) if error_page else (200,)
-        return self.ask.get_xml(url, asked, statuses=statuses, check_text=check_text, check=check).value
+        return self.ask(Ask(url=url, body="xml", params=tuple(asked.items()), statuses=statuses,
+                            check_text=check_text, check=check)).value
 
     # -- records
 

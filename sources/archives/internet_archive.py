@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, quote, unquote
 from ..contract import (
     IDENTIFYING,
     Archive,
+    Ask,
     Describes,
     ItemPage,
     ItemQuery,
@@ -23,11 +24,11 @@ from ..contract import (
     Page,
     PageEntry,
     PageText,
-    Params,
+    Pairs,
     Passages,
-    Plan,
     Query,
     Reference,
+    Request,
     read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
@@ -87,13 +88,13 @@ def _spelling_note(query: Query) -> tuple[str, ...]:
     return (f"What was sent is {sent!r}; characters and words that act in its query syntax were left out or made plain.",)
 
 
-def _plan(query: Query, spelling: Mapping[str, str], years: str, because: Callable[[str], str]) -> Plan:
+def _plan(query: Query, spelling: Mapping[str, str], years: str, because: Callable[[str], str]) -> Request:
     """Each narrowing beside how it is sent, a date as its year and said so when that cuts it; else beside why it is not."""
     for name in query.bound_names:
         date = (query.date_from if name.endswith("from") else query.date_to) or ""
         cut = f"; this index has years only, so {date} was cut to its year" if len(date) > 4 else ""
         spelling = {**spelling, name: years + cut}
-    return Plan(sent=tuple((name, spelling[name]) for name in query.narrowings if name in spelling),
+    return Request(sent=tuple((name, spelling[name]) for name in query.narrowings if name in spelling),
                 dropped=tuple((name, because(name)) for name in query.narrowings if name not in spelling))
 
 
@@ -195,33 +196,35 @@ class InternetArchive(Archive):
     # -- searching
 
     @classmethod
-    def plan_text(cls, query: Query) -> Plan:
+    def plan_text(cls, query: Query) -> Request:
         identifying = next((name for name in IDENTIFYING if name in query.fields), None)
         if not spelled(query.words):
-            return Plan(absent_because="No word was left that its text index can search for.")
+            return Request(absent_because="No word was left that its text index can search for.")
         if identifying:
-            return Plan(absent_because=f"Its text index cannot be searched by {identifying}.")
+            return Request(absent_because=f"Its text index cannot be searched by {identifying}.")
         return _plan(query, {"facets": "aggregations=year"}, f"filter_map={_year_filter(query)}", lambda name: _NO_FILTER)
 
-    def search_text(self, query: Query) -> Page:
+    def search_text(self, request: Request) -> Page:
+        query: Any = getattr(request, "query", request)
         sent, year = spelled(query.words), _year_filter(query)
         params = {"service_backend": "fts", "user_query": sent} | ({"filter_map": year} if year else {})
         return self._production(query, params, partial(records.read_match, query, sent), "documents", "year")
 
     @classmethod
-    def plan_catalogue(cls, query: Query) -> Plan:
+    def plan_catalogue(cls, query: Query) -> Request:
         clauses, order = _clauses(query), _SORTS.get(query.sort)
         identifying = next((name for name in IDENTIFYING if name in query.fields and name not in clauses), None)
         if identifying or not clauses:
             absent = _ABSENT[identifying] if identifying else "Nothing was left that its catalogue can search on."
-            return Plan(absent_because=absent, media_type_asked=query.media_type)
+            return Request(absent_because=absent, media_type_asked=query.media_type)
         spelling = {**clauses, "facets": f"aggregations={_COUNTED}"} | ({"sort": order} if order else {})
         reasons = {**_DROPPED, "sort": f"its catalogue has no order by {query.sort}"}
         plan = _plan(query, spelling, clauses.get("year", ""), lambda name: reasons.get(name, "no word of it could be sent"))
         return replace(plan, media_type_asked=query.media_type, ordered_on=order)
 
-    def search_catalogue(self, query: Query) -> Page:
+    def search_catalogue(self, request: Request) -> Page:
         """By the older, plainer route; by the one that also counts when counts are asked."""
+        query: Any = getattr(request, "query", request)
         lucene, order = " AND ".join(_clauses(query).values()), _SORTS.get(query.sort)
         if not query.facets:
             return self._advanced(lucene, _ROW_FIELDS, order, records.read_row, query.rows, query.page, _spelling_note(query))
@@ -253,18 +256,19 @@ class InternetArchive(Archive):
     def _advanced(self, lucene: str, fields: tuple[str, ...], sort: str | None, read: Callable[[Any], Any], rows: int,
                   page: int, notes: tuple[str, ...]) -> Page:
         """One page of advancedsearch.php; without output=json it would answer a web page, with callback a script."""
-        params = [("q", lucene), *(("fl[]", name) for name in fields), *([("sort[]", sort)] if sort else []),
-                  ("rows", str(rows)), ("page", str(page)), ("output", "json")]
+        params = (("q", lucene), *(("fl[]", name) for name in fields), *((("sort[]", sort),) if sort else ()),
+                  ("rows", str(rows)), ("page", str(page)), ("output", "json"))
         return self._searched(CATALOGUE_URL, params, read, rows, page, "items", notes)
 
-    def _searched(self, url: str, params: Params, read: Callable[[Any], Any], rows: int, page: int, counts_what: str,
-                  notes: tuple[str, ...]) -> Page:
+    def _searched(self, url: str, params: Mapping[str, str] | Pairs, read: Callable[[Any], Any], rows: int, page: int,
+                  counts_what: str, notes: tuple[str, ...]) -> Page:
         """One page of either route. A route that is gone (404) is a failure, not an absence, and not asked again."""
         if page * rows > records.CEILING:
             return Page(beyond=records.PAST_CEILING)
         try:
-            reply = self.ask.get_json(url, params, statuses=(200, 400, 404, 422), check_text=records.check_search_text,
-                                      check=records.check_search)
+            reply = self.ask(Ask(url=url, params=tuple(params.items() if isinstance(params, Mapping) else params),
+                                 statuses=(200, 400, 404, 422), check_text=records.check_search_text,
+                                 check=records.check_search))
         except records.Told as told:
             return Page(beyond=told.message)
         if reply.status == 404:
@@ -285,7 +289,7 @@ class InternetArchive(Archive):
     # -- reading
 
     def _metadata(self, reference: Reference) -> dict[str, Any]:
-        reply = self.ask.get_json(f"{SITE}/metadata/{quote(records.item_of(reference), safe='@')}", check=records.check_metadata)
+        reply = self.ask(Ask(url=f"{SITE}/metadata/{quote(records.item_of(reference), safe='@')}", check=records.check_metadata))
         return mapping(reply.value)
 
     def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
@@ -346,7 +350,7 @@ class InternetArchive(Archive):
         """One page by its place in the reader: the leaf it names and its text; no leaf when the text is not open."""
         params = {"path": f"{scan.folder}/{scan.doc}_djvu.xml", "mode": "djvu_xml", "page": str(index)}
         url = scan.served_at("/BookReader/BookReaderGetTextWrapper.php")
-        reply = self.ask.get_xml(url, params, statuses=(200, 401, 403, 404))
+        reply = self.ask(Ask(url=url, body="xml", params=tuple(params.items()), statuses=(200, 401, 403, 404)))
         if reply.status == 404:
             raise ArchiveUnreachable("The data node does not serve the page text that the record lists.", archive=KEY, status=404)
         return (None, "") if reply.status != 200 else records.read_leaf(reply.value)
@@ -361,8 +365,8 @@ class InternetArchive(Archive):
             return Passages(page=scan.page, notes=("The record lists no recognised text to search in.",))
         params = {"item_id": records.item_of(reference), "doc": scan.doc, "path": scan.folder, "q": words}
         try:
-            reply = self.ask.get_json(scan.served_at("/fulltext/inside.php"), params, statuses=(200, 401, 403, 404),
-                                      check_text=records.check_inside_text, check=records.check_inside)
+            reply = self.ask(Ask(url=scan.served_at("/fulltext/inside.php"), params=tuple(params.items()),
+                                 statuses=(200, 401, 403, 404), check_text=records.check_inside_text, check=records.check_inside))
         except records.Told as told:
             return Passages(page=replace(scan.page, text_refused=told.message))
         if reply.status == 404 and not records.restricted(mapping(record.get("metadata"))):

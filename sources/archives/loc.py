@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, parse_qs, parse_qsl, quote, unquote, urlsp
 from ..contract import (
     CALLS,
     Archive,
+    Ask,
     Describes,
     Facet,
     ItemPage,
@@ -24,10 +25,10 @@ from ..contract import (
     PageText,
     Passage,
     Passages,
-    Plan,
     Query,
     Reference,
     Reply,
+    Request,
     read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
@@ -158,18 +159,20 @@ class LibraryOfCongress(Archive):
     # ---- searches ----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def plan_text(cls, query: Query) -> Plan:
+    def plan_text(cls, query: Query) -> Request:
         return _pages_request(query).plan
 
     @classmethod
-    def plan_catalogue(cls, query: Query) -> Plan:
+    def plan_catalogue(cls, query: Query) -> Request:
         return _catalogue_request(query).plan
 
-    def search_text(self, query: Query) -> Page:
+    def search_text(self, request: Request) -> Page:
+        query: Any = getattr(request, "query", request)
         return self._search(_pages_request(query), query.rows, query.page, lambda row: records.read_match(row, query),
                             records.read_years if query.facets else None)
 
-    def search_catalogue(self, query: Query) -> Page:
+    def search_catalogue(self, request: Request) -> Page:
+        query: Any = getattr(request, "query", request)
         page = self._search(_catalogue_request(query), query.rows, query.page, records.read_row,
                             records.read_facets if query.facets else None)
         asked = words(query.words)
@@ -201,8 +204,8 @@ class LibraryOfCongress(Archive):
         slow, past = request.path == NEWSPAPERS, f"Page {page} lies past the last page of this search."
         params = (("fo", "json"), ("at", "results,pagination" + (",facets" if counts else "")), *request.params,
                   ("c", str(rows)), ("sp", str(page)))
-        reply = self.ask.get_json(f"{SITE}/{request.path}/", params, statuses=(200, 404) if page == 1 else PAST_THE_END,
-                                  check=lambda reply: _could_search(reply, again=not slow), run_on=slow)
+        reply = self.ask(Ask(url=f"{SITE}/{request.path}/", params=params, statuses=(200, 404) if page == 1 else PAST_THE_END,
+                             check=lambda reply: _could_search(reply, again=not slow), run_on=slow))
         if reply.status != 200 and page > 1:
             return Page(beyond=past)
         if reply.status != 200:
@@ -239,7 +242,7 @@ class LibraryOfCongress(Archive):
 
     def _headings(self, query: str, searchtype: str) -> Page:
         params = (("q", query), ("searchtype", searchtype), ("count", str(HEADINGS_ASKED)))
-        reply = self.ask.get_json(HEADINGS_URL, params, statuses=(200, 404))
+        reply = self.ask(Ask(url=HEADINGS_URL, params=params, statuses=(200, 404)))
         if reply.status != 200:
             raise ArchiveUnreachable("The Library's headings service did not stand at its usual address (status 404).",
                                      archive=KEY, status=404)
@@ -270,7 +273,7 @@ class LibraryOfCongress(Archive):
         """The Library's object of a record, with something in it, and its digitised parts."""
         blocks = "item,resource,resources" if reference.local.startswith("resource/") else "item,resources"
         url = f"{SITE}/{records.path_of(reference.local)}/"
-        reply = self.ask.get_json(url, (("fo", "json"), ("at", blocks)), statuses=(200, 404), check=_record_came)
+        reply = self.ask(Ask(url=url, params=(("fo", "json"), ("at", blocks)), statuses=(200, 404), check=_record_came))
         if reply.status != 200:
             raise _not_held(reference.identifier)
         return mapping(reply.value["item"]), records.resources_of(reply.value)
@@ -281,7 +284,7 @@ class LibraryOfCongress(Archive):
             raise InvalidInput("The Library of Congress counts pages from 1.", archive=KEY)
         name = self._resource_name(reference)
         params = (("sp", str(page)), ("fo", "json"), ("at", "item,resource,page,segments,pagination"))  # no q: with it, no text
-        reply = self.ask.get_json(f"{SITE}/resource/{name}/", params, statuses=PAST_THE_END, check=_no_exception)
+        reply = self.ask(Ask(url=f"{SITE}/resource/{name}/", params=params, statuses=PAST_THE_END, check=_no_exception))
         if reply.status != 200:
             raise RecordNotFound(f"The Library of Congress holds no page {page} of {reference.identifier}.", archive=KEY,
                                  hint="get_item with the section pages lists the pages of a record.")
@@ -346,10 +349,10 @@ class LibraryOfCongress(Archive):
             raise UnreadableAnswer("The Library names a text on a host that is not its text service.", archive=KEY)
         segment = dict(parse_qsl(target.query)).get("segment")
         if segment is None:
-            reply = self.ask.get_text(url, statuses=statuses)
+            reply = self.ask(Ask(url=url, body="text", statuses=statuses))
         else:  # slashes as they are, no q
             query = f"segment={quote(segment, safe='/:')}&format=alto_xml&full_text=1"
-            reply = self.ask.get_json(f"https://{TEXT_HOST}{target.path}?{query}", statuses=statuses)
+            reply = self.ask(Ask(url=f"https://{TEXT_HOST}{target.path}?{query}", statuses=statuses))
         if reply.status != 200:
             raise ArchiveUnreachable("The Library says that it holds this text, but its text service did not deliver it.",
                                      archive=KEY)
@@ -374,10 +377,10 @@ class _Request:
 
     path: str
     params: Pairs = ()
-    plan: Plan = Plan()
+    plan: Request = Request()
 
 
-def _request(query: Query, path: str, spell: Callable[[Query, str], Spelling], plan: Plan, always: Pairs = ()) -> _Request:
+def _request(query: Query, path: str, spell: Callable[[Query, str], Spelling], plan: Request, always: Pairs = ()) -> _Request:
     """The narrowings spelled in the order the query names them, beside the words and what is sent `always`."""
     spelled = [(name, *spell(query, name)) for name in query.narrowings]
     pairs = [*always, ("q", query.words), *(pair for _, added, _ in spelled for pair in added or ())]
@@ -395,7 +398,7 @@ def _pages_request(query: Query) -> _Request:
         notes.append("Quotation marks change what it finds; that the words stand together is not promised.")
     if _PASSED_OVER.search(query.words):
         notes.append("It passes over OR, NOT, a leading minus, brackets and |, and asks for every word.")
-    return _request(query, NEWSPAPERS, _spelled_for_pages, Plan(notes=tuple(notes)), always=(("dl", "page"),))
+    return _request(query, NEWSPAPERS, _spelled_for_pages, Request(notes=tuple(notes)), always=(("dl", "page"),))
 
 
 def _spelled_for_pages(query: Query, name: str) -> Spelling:
@@ -430,19 +433,19 @@ def _page_dates(query: Query) -> str:
 def _catalogue_request(query: Query) -> _Request:
     """A collection is a route of its own, and a route of a kind cannot be joined to it."""
     if absent := _absence(query):
-        return _Request(path="", plan=Plan(absent_because=absent))
+        return _Request(path="", plan=Request(absent_because=absent))
     kind = query.media_type
     if "collection" in query.fields:
         known = FORMAT_OF.get(kind or "")
         told = (("media_type", "Inside a collection the Library is known to tell only books, maps and newspapers apart."),)
         dropped = told if kind and not known else ()
-        return _request(query, f"collections/{_slug(query)}", _spelled, Plan(media_type_asked=known and kind, dropped=dropped),
+        return _request(query, f"collections/{_slug(query)}", _spelled, Request(media_type_asked=known and kind, dropped=dropped),
                         always=(("fa", f"original_format:{known}"),) if known else ())
     notes = () if kind else ("No media_type was named, so books alone were asked.",)
-    request = _request(query, kind or "books", _spelled, Plan(media_type_asked=kind or "books", notes=notes))
+    request = _request(query, kind or "books", _spelled, Request(media_type_asked=kind or "books", notes=notes))
     if kind or request.params:
         return request
-    return replace(request, plan=Plan(absent_because="Nothing is left that the Library of Congress can search on."))
+    return replace(request, plan=Request(absent_because="Nothing is left that the Library of Congress can search on."))
 
 
 def _absence(query: Query) -> str | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import SplitResult, quote, unquote
 
-from ..contract import Archive, Describes, ItemPage, ItemQuery, Lane, Page, Plan, Query, Reference, Reply, read_rows
+from ..contract import Archive, Ask, Describes, ItemPage, ItemQuery, Lane, Page, Query, Reference, Reply, Request, read_rows
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
 from ..text import amount, first, integer, listing, mapping, words
 from . import openlibrary_records as records
@@ -132,13 +132,13 @@ class OpenLibrary(Archive):
     # ---- searching -------------------------------------------------------------------------------------------------
 
     @classmethod
-    def plan_catalogue(cls, query: Query) -> Plan:
+    def plan_catalogue(cls, query: Query) -> Request:
         """What goes out of a query's narrowings; years only, no counts by term, no collections."""
         if "collection" in query.fields:
-            return Plan(absent_because="Open Library has no collections to search in.")
+            return Request(absent_because="Open Library has no collections to search in.")
         _, sent = _request(query)
         if not query.words.strip() and not query.fields and not any(query.years):
-            return Plan(absent_because="Open Library holds works only, and needs a word, a field or a year to search them on.")
+            return Request(absent_because="Open Library holds works only, and needs a word, a field or a year to search them on.")
         notes = []
         if any(len(date or "") > 4 for date in (query.date_from, query.date_to)):
             notes.append("it has years only, and the dates were sent to it as years.")
@@ -148,16 +148,17 @@ class OpenLibrary(Archive):
                          "too), and matching_edition names that edition.")
         if query.native:
             notes.append("where the syntax does not parse, it searches the plain words instead and does not say so.")
-        return Plan(sent=sent, notes=tuple(notes), media_type_asked=query.media_type,
+        return Request(sent=sent, notes=tuple(notes), media_type_asked=query.media_type,
                     dropped=(("facets", "Open Library's search answers carry no counts by term."),) if query.facets else (),
                     ordered_on=SORTS[query.sort][1] if query.sort in SORTS else None)
 
-    def search_catalogue(self, query: Query) -> Page:
+    def search_catalogue(self, request: Request) -> Page:
         """Works, in the archive's order; a query it is known to refuse is refused here, before it is sent.
 
         Raises:
             InvalidInput: fewer than three characters, the word "the" alone, no word at all, a stray "^" in native syntax.
         """
+        query: Any = getattr(request, "query", request)
         params, _ = _request(query)
         self._refuse_known(query, params)
         fields = (*ROW_FIELDS, *(("ia", "availability") if query.availability else ()))
@@ -209,7 +210,7 @@ class OpenLibrary(Archive):
         Raises:
             InvalidInput: 422, with the objection. ArchiveUnreachable: 404, which a search never means as an absence.
         """
-        reply = self.ask.get_json(SITE + path, params, statuses=(200, 404, 422), check=self._check_docs)
+        reply = self.ask(Ask(url=SITE + path, params=tuple(params), statuses=(200, 404, 422), check=self._check_docs))
         if reply.status == 422:
             raise InvalidInput(f"Open Library refuses this query: {records.objection(reply.value)}", archive=self.key, status=422)
         if reply.status == 404:
@@ -271,7 +272,7 @@ class OpenLibrary(Archive):
         passed: list[str] = []
         while True:
             folder = "" if "/" in local else records.FOLDER_OF[local[-1]] + "/"
-            reply = self.ask.get_json(f"{SITE}/{folder}{quote(local)}.json", statuses=(200, 404), check=self._check_record)
+            reply = self.ask(Ask(url=f"{SITE}/{folder}{quote(local)}.json", statuses=(200, 404), check=self._check_record))
             record = {} if reply.status == 404 else mapping(reply.value)
             kind = records.key_of(record.get("type"))
             if not record or kind == "/type/delete":
@@ -339,7 +340,7 @@ class OpenLibrary(Archive):
     def _list(self, path: str, wanted: ItemQuery) -> Page:
         """A slice of a work's editions or an author's works; the total is the length of the whole list."""
         params = (("limit", str(wanted.list_limit)), ("offset", str(wanted.list_offset)))
-        answer = mapping(self.ask.get_json(SITE + path, params).value)
+        answer = mapping(self.ask(Ask(url=SITE + path, params=params)).value)
         total, entries = amount(answer.get("size")), answer.get("entries")
         if total is None or not isinstance(entries, list):
             raise UnreadableAnswer("Open Library sent a list of another shape.", archive=self.key)

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ..answers import AllFailed, Asked, InsideAnswer, ItemsAnswer, Report
-from ..contract import Archive, Describes, Facet, Page, Plan, Query
+from ..contract import Archive, Describes, Facet, Page, Query, Request
 from ..errors import InvalidInput, SourceError
 from ..transport.call import Call
 from .notes import remarks
@@ -30,17 +30,17 @@ class Kind:
     """What tells the two searches apart."""
 
     call: str
-    plan: Callable[[type[Archive], Query], Plan]
-    search: Callable[[Archive, Query], Page]
+    plan: Callable[[type[Archive], Query], Request]
+    search: Callable[[Archive, Request], Page]
     describes: Callable[[type[Archive]], Describes]
     same: Callable[[Row], tuple[Any, ...]]
 
 
 TEXT = Kind(call="search_inside", plan=lambda archive, query: archive.plan_text(query),
-            search=lambda archive, query: archive.search_text(query), describes=lambda archive: archive.text,
+            search=lambda archive, request: archive.search_text(request), describes=lambda archive: archive.text,
             same=lambda row: (row.identifier or row.source_url, row.matched_file, row.page_number))
 CATALOGUE = Kind(call="search_items", plan=lambda archive, query: archive.plan_catalogue(query),
-                 search=lambda archive, query: archive.search_catalogue(query), describes=lambda archive: archive.catalogue,
+                 search=lambda archive, request: archive.search_catalogue(request), describes=lambda archive: archive.catalogue,
                  same=lambda row: (row.identifier or row.source_url,))
 
 
@@ -49,7 +49,7 @@ class Harvest:
     """One archive's part in the question: how it takes part, and what it brought. Its own thread alone fills it."""
 
     archive: type[Archive]
-    plan: Plan
+    plan: Request
     absent_because: str | None
     rows: dict[tuple[Any, ...], Row] = field(default_factory=dict)
     queries: list[Asked] = field(default_factory=list)
@@ -126,7 +126,7 @@ def _scope(kind: Kind, archive: type[Archive], query: Query, opener: Opener) -> 
         absence = f"{archive.name} takes no query in a syntax of its own."
     if absence is None and query.media_type is not None and query.media_type not in archive.media_types:
         absence = f"{archive.name} files nothing under {query.media_type!r}; its own names are {', '.join(archive.media_types)}."
-    plan = kind.plan(archive, query) if absence is None else Plan()
+    plan = kind.plan(archive, query) if absence is None else Request()
     return Harvest(archive=archive, plan=plan, absent_because=absence or plan.absent_because)
 
 
@@ -161,7 +161,7 @@ def _gather(kind: Kind, harvest: Harvest, query: Query, chosen: Sequence[Wording
             continue
         sent_before = opened.sent()
         try:
-            page = opened.ask(_search(kind, replace(query, words=wording.text)))
+            page = opened.ask(_search(kind, harvest.archive, replace(query, words=wording.text)))
         except SourceError as error:
             ran = opened.stand_in or opened.sent() != sent_before
             harvest.queries.append(Asked(query=wording.text, derivation=wording.derivation, ran=ran, error=error.code))
@@ -172,8 +172,8 @@ def _gather(kind: Kind, harvest: Harvest, query: Query, chosen: Sequence[Wording
                                      count=len(page.records), added=added))
 
 
-def _search(kind: Kind, query: Query) -> Callable[[Archive], Page]:
-    return lambda archive: kind.search(archive, query)
+def _search(kind: Kind, planner: type[Archive], query: Query) -> Callable[[Archive], Page]:
+    return lambda archive: kind.search(archive, replace(kind.plan(planner, query), query=query))
 
 
 def _withheld(harvest: Harvest, query: Query, opened: Opened, *, spent: float) -> str | None:

@@ -1,17 +1,13 @@
 """Cutting long text to the part that was asked, and finding words in a page. Pure functions; all figures are characters."""
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass
 
 from ..answers import Window
-from ..text import ELLIPSIS, fold
+from ..text import ELLIPSIS
+from ..text import find as text_find
 
 PASSAGE_MARGIN = 300  # characters either side of an occurrence (DESIGN 4, read_text)
-_TERM = re.compile(r'"([^"]*)"|(\S+)')
-# Scripts without blanks.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def cut(text: str, offset: int, max_chars: int) -> tuple[str, Window]:
@@ -42,9 +38,7 @@ def find(text: str, match: str, max_passages: int) -> Found:
     An occurrence inside the passage before it makes no passage of its own. In scripts written without blanks a term matches
     wherever it stands.
     """
-    folded, origin = _fold_with_origin(text)
-    pattern = _pattern(match, "".join(char for char in sorted(set(folded)) if unicodedata.category(char)[0] == "M"))
-    spans = [(origin[found.start()], origin[found.end() - 1] + 1) for found in pattern.finditer(folded)] if pattern else []
+    spans = text_find(text, match)
     passages: list[str] = []
     shown, covered_to = 0, -1
     for start, end in spans:
@@ -56,25 +50,3 @@ def find(text: str, match: str, max_passages: int) -> Found:
             passages.append((ELLIPSIS if low else "") + cut_out + (ELLIPSIS if covered_to < len(text) else ""))
             shown += 1
     return Found(passages=tuple(passages), occurrences=len(spans), shown=shown)
-
-
-def _pattern(match: str, marks: str) -> re.Pattern[str] | None:
-    """What finds the terms of `match`. `marks` are the vowel signs of the text, which belong to the letter before them."""
-    terms = []
-    for phrase, word in _TERM.findall(match):
-        parts = re.findall(rf"[\w{marks}]+", fold(phrase or word))
-        if parts:
-            body = rf"[^\w{marks}]+".join(map(re.escape, parts))
-            terms.append(body if _UNSPACED.search(body) else rf"(?<![\w{marks}]){body}(?![\w{marks}])")
-    return re.compile("|".join(dict.fromkeys(terms))) if terms else None
-
-
-def _fold_with_origin(text: str) -> tuple[str, list[int]]:
-    """The folded text, and for each of its characters where it stood in `text` (folding may drop or add characters)."""
-    pieces: list[str] = []
-    origin: list[int] = []
-    for at, character in enumerate(text):
-        piece = fold(character)
-        pieces.append(piece)
-        origin.extend([at] * len(piece))
-    return "".join(pieces), origin

@@ -13,13 +13,13 @@ import logging
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from ..contract import Archive, Check, Lane, Params, Reply
+from ..contract import Archive, Ask, Check, Lane, Reply
 from ..errors import ArchiveUnreachable, Cancelled, InvalidInput, RateLimited, SourceError, TimedOut, UnreadableAnswer
 from ..settings import PROJECT_URL, Settings
 from .call import Call, Clock
@@ -36,6 +36,7 @@ CACHE_LIMIT_BYTES = 32 << 20
 ASK_AGAIN_S = 40.0  # a newspaper search of the Library of Congress takes 30 to 45 s (facts of 2026-11)
 ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml", "text": "text/plain, */*;q=0.5",
           "html": "text/html, */*;q=0.5"}
+Params = Mapping[str, str] | Sequence[tuple[str, str]]
 _log = logging.getLogger("books")
 
 
@@ -418,6 +419,13 @@ class ArchiveAsker:
     def retrieved_at(self) -> str | None:
         """When the oldest answer used was fetched."""
         return min((reply.retrieved_at for reply in self.replies), default=None)
+
+    def __call__(self, ask: Ask) -> Reply:
+        return self._ask(ask.body, ask.url, ask.params, ask.statuses, ask.check_text, ask.check, form=dict(ask.form),
+                         headers=dict(ask.headers), run_on=ask.run_on)
+
+    def remaining_s(self) -> float:
+        return self.call.remaining_s()
 
     def get_json(self, url: str, params: Params = (), *, form: Mapping[str, str] | None = None,
                  statuses: tuple[int, ...] = (200,), check_text: Check | None = None, check: Check | None = None,
