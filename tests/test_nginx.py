@@ -119,10 +119,8 @@ def test_no_request_waits_at_the_gateway_for_longer_than_one_may_take() -> None:
     assert max(rates[name] * burst for name, burst in bursts.items()) <= 30
 
 
-def test_readme_shows_the_recipe_as_it_is() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-
-    assert re.findall(r"^```nginx\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE) == [RECIPE]
+def test_readme_names_the_recipe() -> None:
+    assert "`tests/nginx.conf`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 # ---- run ---------------------------------------------------------------------------------------------------------------
