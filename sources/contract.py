@@ -65,6 +65,15 @@ class Ask:
     check: Check | None = None
     run_on: bool = False
 
+    @property
+    def method(self) -> str:
+        return "POST" if self.form else "GET"
+
+    @property
+    def question(self) -> tuple[str, Pairs, Pairs]:
+        """What is asked, however its answer is read: who asks the same question has the same answer."""
+        return self.url, self.form, self.headers
+
 
 class Way(Protocol):
     """The way out as one archive has it during one call: in its turn, within the deadline, to its own hosts only."""

@@ -32,7 +32,7 @@ from conftest import FakeClock, StandIn
 
 import mcp_books
 from sources.client import BooksClient
-from sources.contract import Query, Reply
+from sources.contract import Ask, Query, Reply
 from sources.registry import ARCHIVES
 from sources.settings import Settings
 from sources.telling import windows
@@ -295,10 +295,8 @@ class Kept:
     def __init__(self, value: Any) -> None:
         self.reply = Reply(value=value, status=200, headers={}, url="https://example.org/", retrieved_at="2026-11-30T00:00:00Z", cached=True)
 
-    def get_json(self, *args: Any, **kwargs: Any) -> Reply:
+    def __call__(self, ask: Ask) -> Reply:
         return self.reply
-
-    get_xml = get_json
 
 
 def growth() -> list[Figure]:

@@ -19,7 +19,8 @@ import pytest
 
 from sources.contract import Archive
 from sources.settings import Settings
-from sources.transport.flights import Call, Clock, Transport
+from sources.transport.call import Call, Clock
+from sources.transport.flights import Transport
 
 ANSWERS = Path(__file__).parent / "answers"
 

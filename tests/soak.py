@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -198,19 +199,15 @@ class OneClient(mcp_books.Books):
         return self._given
 
 
-def count_starts() -> dict[str, list[float]]:
+def count_starts(gates: Mapping[str, Gate]) -> dict[str, list[float]]:
     """The moments on the pacing clock at which each gate let a request go, from now on."""
     starts: dict[str, list[float]] = {}
-    turn = Gate._turn
 
-    def noted(gate: Gate, *args: Any) -> bool:
-        with gate._changed:  # held, so that the next request cannot go before this one is noted
-            granted = turn(gate, *args)
-            if granted:
-                starts.setdefault(f"{gate.archive} {id(gate)}", []).append(gate._own.last_start)
-            return granted
+    def observed(lane: str) -> Callable[[str, float], None]:
+        return lambda event, moment: starts.setdefault(lane, []).append(moment) if event == "granted" else None
 
-    Gate._turn = noted  # type: ignore[method-assign,assignment]
+    for lane, gate in gates.items():
+        gate.observe = observed(lane)
     return starts
 
 
@@ -219,9 +216,10 @@ def on_a_fake_clock(calls: int, seed: int) -> int:
     weather = Weather(random.Random(seed + 1), FAULTS)
     threading.Thread(target=weather.serve_forever, args=(0.05,), daemon=True).start()
     clock = FakeClock()
-    starts = count_starts()
     client = shelf.client(weather, clock, max_retries=1, timeout_ms=400, cache_ttl_ms=100)
-    spacings = {f"{gate.archive} {id(gate)}": gate.spacing_s for gate in client.transport._gates.values()}
+    gates = {lane.key: client.transport.gate(lane) for archive in ARCHIVES for lane in archive.lanes}
+    starts = count_starts(gates)
+    spacings = {lane: gate.spacing_s for lane, gate in gates.items()}
     written: list[bytes] = []
     connection = mcp_books.Connection(mcp_books.Server(OneClient(client)), written.append)
     connection.receive(b'{"jsonrpc":"2.0","id":-1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}')

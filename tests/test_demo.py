@@ -18,12 +18,12 @@ from conftest import FakeClock, StandIn
 from sources.answers import Answer
 from sources.asking.schemas import schema_file
 from sources.client import BooksClient
+from sources.contract import Ask
 from sources.settings import Settings
 from sources.shell import demo
 from sources.shell.demo import QUESTIONS, SHELF, Question
 from sources.telling.text_block import render
-from sources.transport.connection import Question as Sent
-from sources.transport.connection import Received
+from sources.transport.exchange import Received
 from sources.transport.shelf import SUFFIX, Shelf
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,7 +56,7 @@ def test_every_file_of_the_shelf_is_reached_by_a_documented_question(monkeypatch
     taken: set[str] = set()
     find = Shelf.find
 
-    def noting(self: Shelf, question: Sent) -> Received | None:
+    def noting(self: Shelf, question: Ask) -> Received | None:
         taken.add(question.url + json.dumps(question.form))
         return find(self, question)
 

@@ -29,13 +29,14 @@ from sources.answers import Answer
 from sources.asking.arguments import TOOLS
 from sources.asking.schemas import schema_file, tool_schemas
 from sources.client import BooksClient
+from sources.contract import Ask
 from sources.errors import SourceError
 from sources.registry import ARCHIVES
 from sources.settings import Settings
 from sources.telling.fit import RESULT_LIMIT_BYTES, result_bytes
 from sources.telling.text_block import render, render_error
-from sources.transport.connection import Exchange, Wire
-from sources.transport.connection import Question as Asked
+from sources.transport.connection import Wire
+from sources.transport.exchange import Exchange
 from sources.transport.flights import Transport
 
 SEED = 20261130
@@ -54,12 +55,11 @@ class Files(Wire):
 
     broken: Mapping[str, bytes] = {}
 
-    def run(self, exchange: Exchange, question: Asked, headers: Mapping[str, str], limit_s: float) -> None:
+    def run(self, exchange: Exchange) -> None:
         exchange.started()
-        exchange.answer = self._answer(question)
-        exchange.finish()
+        exchange.answer = self._answer(exchange.ask)
 
-    def _answer(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
+    def _answer(self, asked: Ask) -> tuple[int, dict[str, str], bytes]:
         parts = urlsplit(asked.url)
         place, given = f"{parts.hostname}{parts.path}", {**dict(parse_qsl(parts.query)), **dict(asked.form)}
         for name, question in QUESTIONS.items():

@@ -14,7 +14,7 @@ import pytest
 
 import mcp_books
 from sources.settings import Settings
-from sources.transport.connection import Wire
+from sources.transport.connection import address
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("requests", "urllib3", "lxml", "jsonschema", "ssl", "http.client", "concurrent.futures", "logging", "asyncio", "typing",
@@ -108,6 +108,6 @@ def test_an_address_is_spelled_as_requests_spells_it(url: str, params: list[tupl
     """Most addresses need no mending and are put together without `requests`; the result is the same letter for letter."""
     import requests
 
-    spelled = Wire(None).address(url, params)
+    spelled = address(url, tuple(params))
 
     assert spelled == requests.Request("GET", url, params=params).prepare().url

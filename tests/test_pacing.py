@@ -1,7 +1,6 @@
 """The pace of a lane: inside one process exactly, between processes through a small file, and whatever happens to that file."""
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import subprocess
@@ -13,11 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import FakeClock
 
 from sources.contract import Archive, Lane
 from sources.errors import ArchiveUnreachable, RateLimited, SourceError
 from sources.transport.call import Clock
-from sources.transport.gate import Abandoned, Gate, LaneState, Ledger, Ticket
+from sources.transport.gate import Abandoned, Gate, Ticket
+from sources.transport.ledger import LaneState, Ledger
 
 MINUTE = 60.0
 
@@ -41,6 +42,20 @@ def never() -> bool:
 
 def gate_of(clock, *, spacing_s=1.0, in_flight_max=1, path: Path | None = None) -> Gate:
     return Gate(Toy, replace(Toy.lanes[0], spacing_s=spacing_s, in_flight_max=in_flight_max), clock=clock, path=path)
+
+
+class Observed:
+    """What a gate tells its observer from now on: events with their moments, in order."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.events: list[tuple[str, float]] = []
+        gate.observe = lambda event, moment: self.events.append((event, moment))
+
+    def moments(self, event: str) -> list[float]:
+        return [moment for told, moment in self.events if told == event]
+
+    def wait_for(self, event: str, times: int = 1) -> None:
+        until_true(lambda: len(self.moments(event)) >= times)
 
 
 def entered(gate: Gate, *, remaining_s: Callable[[], float] = forever, gone: Callable[[], bool] = never, owner: object = None) -> Ticket:
@@ -69,10 +84,6 @@ def until_true(condition: Callable[[], bool]) -> None:
             return
         time.sleep(0.002)
     raise AssertionError("did not come about")
-
-
-def queue_is(gate: Gate, length: int) -> bool:
-    return len(gate._queue) == length
 
 
 def refused(gate: Gate, remaining_s: float = MINUTE) -> SourceError:
@@ -105,6 +116,7 @@ def test_five_at_once_set_out_one_spacing_apart(clock):
 def test_who_comes_first_is_served_first(clock):
     gate = gate_of(clock)
     first = entered(gate)
+    observed = Observed(gate)
     served: list[int] = []
 
     def request(number: int) -> None:
@@ -116,7 +128,7 @@ def test_who_comes_first_is_served_first(clock):
     for number in range(4):
         threads.append(threading.Thread(target=request, args=(number,)))
         threads[-1].start()
-        until_true(functools.partial(queue_is, gate, number + 1))
+        observed.wait_for("queued", number + 1)
     gate.leave(first)
     for thread in threads:
         thread.join()
@@ -124,32 +136,56 @@ def test_who_comes_first_is_served_first(clock):
     assert served == [0, 1, 2, 3]
 
 
-def test_nobody_overtakes_a_request_ahead_that_has_not_yet_woken(clock):
+class SoundSleeper(FakeClock):
+    """A clock on which the thread named "ahead" does not wake before it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.woken = threading.Event()
+
+    def wait(self, changed: threading.Condition, until: float) -> None:
+        super().wait(changed, until)
+        while threading.current_thread().name == "ahead" and not self.woken.is_set():
+            changed.wait(0.005)
+
+
+def test_nobody_overtakes_a_request_ahead_that_has_not_yet_woken():
     """The place is free and the slot has come, but somebody stands in front."""
+    clock = SoundSleeper()
     gate = gate_of(clock)
-    ahead = Ticket(None, forever, never)
-    gate._queue.append(ahead)
-    behind = threading.Thread(target=entered, args=(gate,))
+    first = sent(gate)
+    observed = Observed(gate)
+    served: list[str] = []
 
-    behind.start()
-    until_true(functools.partial(queue_is, gate, 2))
+    def request(name: str) -> None:
+        ticket = entered(gate)
+        served.append(name)
+        gate.leave(ticket)
+
+    threads = [threading.Thread(target=request, args=(name,), name=name) for name in ("ahead", "behind")]
+    for number, thread in enumerate(threads):
+        thread.start()
+        observed.wait_for("queued", number + 1)
+    clock.advance(1.0)
+    gate.leave(first)
     time.sleep(0.05)
-    in_flight_before = gate.in_flight
-    gate._queue.remove(ahead)
-    gate.nudge()
-    behind.join()
+    served_before = list(served)
+    clock.woken.set()
+    for thread in threads:
+        thread.join()
 
-    assert (in_flight_before, gate.in_flight) == (0, 1)
+    assert (served_before, served) == ([], ["ahead", "behind"])
 
 
 def test_no_more_than_allowed_are_in_flight(clock):
     """Two places: the third request waits until one of the first two is over, though its slot has come."""
     gate = gate_of(clock, in_flight_max=2)
     first, _ = sent(gate), sent(gate)
+    observed = Observed(gate)
     third = threading.Thread(target=entered, args=(gate,))
 
     third.start()
-    until_true(lambda: len(gate._queue) == 1)
+    observed.wait_for("queued")
     in_flight_before = gate.in_flight
     gate.leave(first)
     third.join()
@@ -174,10 +210,11 @@ def test_nobody_sets_out_before_the_request_ahead_was_sent(clock):
     """Two places. The first passed the gate at 0 s and sends at 0.9 s; the second, whose slot was 1 s, sets out at 1.9 s."""
     gate = gate_of(clock, in_flight_max=2)
     first = entered(gate)
+    observed = Observed(gate)
     second = threading.Thread(target=entered, args=(gate,))
 
     second.start()
-    until_true(functools.partial(queue_is, gate, 1))
+    observed.wait_for("queued")
     time.sleep(0.05)
     clock.advance(0.9)
     gate.started(first)
@@ -190,11 +227,12 @@ def test_the_end_of_one_request_is_not_taken_for_the_sending_of_another(clock):
     """Three places. The first ends while the second has its turn and is not yet sent: the third goes on waiting for the second."""
     gate = gate_of(clock, in_flight_max=3)
     first, second = sent(gate), entered(gate)
+    observed = Observed(gate)
     third = threading.Thread(target=entered, args=(gate,))
 
     gate.leave(first)
     third.start()
-    until_true(functools.partial(queue_is, gate, 1))
+    observed.wait_for("queued")
     time.sleep(0.05)
     in_flight_before = gate.in_flight
     clock.advance(0.9)
@@ -221,6 +259,7 @@ def test_a_queue_that_does_not_move_ends_at_the_callers_deadline(clock):
     """The only place is taken by a request that does not end; the time left falls to nothing."""
     gate = gate_of(clock)
     entered(gate)
+    observed = Observed(gate)
     deadline = clock.monotonic() + 3.0
     errors: list[SourceError] = []
 
@@ -232,7 +271,7 @@ def test_a_queue_that_does_not_move_ends_at_the_callers_deadline(clock):
 
     waiting = threading.Thread(target=request)
     waiting.start()
-    until_true(lambda: len(gate._queue) == 1)
+    observed.wait_for("queued")
     clock.advance(3.0)
     gate.nudge()
     waiting.join()
@@ -244,6 +283,7 @@ def test_a_waiter_that_gives_up_wakes_at_once_and_leaves_no_hole():
     """Real clock, 0.4 s: the second gives up its reserved slot after 0.1 s; the third sets out in it, not one later."""
     gate = gate_of(Clock(), spacing_s=0.4)
     pass_through(gate)
+    observed = Observed(gate)
     begun = time.monotonic()
     given_up = threading.Event()
     times: dict[str, float] = {}
@@ -259,9 +299,9 @@ def test_a_waiter_that_gives_up_wakes_at_once_and_leaves_no_hole():
 
     threads = [threading.Thread(target=second), threading.Thread(target=third)]
     threads[0].start()
-    until_true(lambda: gate._slot is not None)
+    observed.wait_for("reserved")
     threads[1].start()
-    until_true(lambda: len(gate._queue) == 2)
+    observed.wait_for("queued", 2)
     time.sleep(0.1)
     given_up.set()
     gate.nudge()
@@ -325,11 +365,12 @@ def test_two_requests_that_meet_one_wall_count_once(clock):
 def test_who_waits_in_the_queue_learns_of_a_block(clock):
     gate = gate_of(clock)
     entered(gate)
+    observed = Observed(gate)
     errors: list[SourceError] = []
     waiting = threading.Thread(target=lambda: errors.append(refused(gate)))
 
     waiting.start()
-    until_true(lambda: len(gate._queue) == 1)
+    observed.wait_for("queued")
     gate.block(100.0)
     waiting.join()
 
@@ -360,15 +401,18 @@ def test_a_late_start_elsewhere_moves_the_slot_behind_it(clock, tmp_path):
     late, other = gate_of(clock, path=path), gate_of(clock, path=path)
     pass_through(late)
     ticket = entered(late)
-    reserved = Ticket(None, forever, never)
-    other._settle_slot(reserved)
-    slot = other._slot
-    clock.advance(0.4)
-    late.started(ticket)
+    slots: list[float] = []
 
-    other.enter(reserved)
+    def sends_late(event: str, moment: float) -> None:
+        if event == "reserved":
+            slots.append(moment)
+            clock.advance(0.4)
+            late.started(ticket)
 
-    assert (slot, clock.monotonic(), clock.slept) == (1002.0, 1002.4, [1.0, 0.6, 0.4])
+    other.observe = sends_late
+    entered(other)
+
+    assert (slots, clock.monotonic(), clock.slept) == ([1002.0], 1002.4, [1.0, 0.6, 0.4])
 
 
 def test_a_request_elsewhere_that_has_not_been_sent_is_waited_for_but_not_for_ever(clock, tmp_path):
@@ -416,21 +460,41 @@ def test_a_slot_nobody_uses_is_given_back(clock, tmp_path):
     assert clock.monotonic() == 1001.0
 
 
-def test_a_slot_given_up_goes_to_the_next_in_the_queue(clock, tmp_path):
+class StillClock(FakeClock):
+    """A clock that only the test moves on."""
+
+    def pause(self, changed: threading.Condition, until: float) -> None:
+        self.wait(changed, until)
+
+
+def test_a_slot_given_up_goes_to_the_next_in_the_queue(tmp_path):
     """One process has the slot of 1 s, another that of 2 s, and a third is told at once that 2.5 s are too short. Whoever is
     next in the first process's queue has its slot, not one behind."""
-    path = tmp_path / "toy.json"
+    clock, path = StillClock(), tmp_path / "toy.json"
     gate, other, third = (gate_of(clock, path=path) for _ in range(3))
     pass_through(other)
-    tickets = [Ticket(None, forever, never) for _ in range(2)]
-    gate._queue.extend(tickets)
+    here, there = Observed(gate), Observed(other)
+    given_up = threading.Event()
 
-    gate._settle_slot(tickets[0])
-    other._settle_slot(Ticket(None, forever, never))
+    def gives_up() -> None:
+        with pytest.raises(Abandoned):
+            entered(gate, gone=given_up.is_set)
+
+    threads = [threading.Thread(target=work) for work in (gives_up, lambda: pass_through(gate), lambda: pass_through(other))]
+    for thread, observed, event, times in zip(threads, (here, here, there), ("reserved", "queued", "reserved"), (1, 2, 1), strict=True):
+        thread.start()
+        observed.wait_for(event, times)
     error = refused(third, 2.5)
-    gate._depart(tickets[0])
+    given_up.set()
+    gate.nudge()
+    threads[0].join()
+    for thread in threads[1:]:
+        clock.advance(1.0)
+        thread.join()
 
-    assert (gate._slot, other._slot, error.retry_after_s, clock.slept) == (1001.0, 1002.0, 3.0, [])
+    assert error.retry_after_s == 3.0
+    assert (here.moments("reserved"), there.moments("reserved")) == ([1001.0], [1002.0])
+    assert (here.moments("granted"), there.moments("granted")) == ([1001.0], [1002.0])
 
 
 @pytest.mark.parametrize("text", [b"", b"\x00\xff garbage", b"[]", b'{"next_free": "soon"}', b"9" * 5000, b"null",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import responses
 
-from sources.contract import Archive, Lane
+from sources.contract import Archive, Ask, Lane
 from sources.errors import ArchiveUnreachable, RateLimited, RecordNotFound, UnreadableAnswer
-from sources.transport.connection import Question, Received
-from sources.transport.flights import Call
+from sources.transport.call import Call
+from sources.transport.exchange import Received
 from sources.transport.shelf import SHELF_LIMIT_FILES, Recorder, Shelf, file_name
 
 FIND = "https://toy.example/find"
@@ -44,8 +44,8 @@ def test_what_was_recorded_is_replayed_with_its_date_unpaced_and_without_a_netwo
     responses.get("https://toy.example/t", body="été".encode("latin-1"), content_type="text/plain; charset=latin-1")
 
     def read(asker):
-        replies = [asker.get_json(FIND, {"q": "é"}), asker.get_json("https://toy.example/sparql", form={"query": "é"}),
-                   asker.get_xml("https://toy.example/x"), asker.get_text("https://toy.example/t")]
+        replies = [asker(Ask(url=FIND, params=(("q", "é"),))), asker(Ask(url="https://toy.example/sparql", form=(("query", "é"),))),
+                   asker(Ask(url="https://toy.example/x", body="xml")), asker(Ask(url="https://toy.example/t", body="text"))]
         return [getattr(reply.value, "text", reply.value) for reply in replies], [reply.retrieved_at for reply in replies]
 
     recorded = read(ask(record_dir=tmp_path))
@@ -65,7 +65,7 @@ def test_a_kept_file_can_be_read_by_a_person_and_holds_no_secret(ask, tmp_path):
     """The head says what was asked and when, the body stands below as it came; cookies and the like are left out."""
     responses.get(FIND, body='{"title": "Chèvre"}', headers={"Set-Cookie": "id=1", "Authorization": "x", "Cache-Control": "no-cache"})
 
-    ask(record_dir=tmp_path).get_json(FIND, {"q": "chèvre"}, headers={"Accept": "application/x-toy"})
+    ask(record_dir=tmp_path)(Ask(url=FIND, params=(("q", "chèvre"),), headers=(("Accept", "application/x-toy"),)))
 
     (path,) = tmp_path.iterdir()
     assert path.name.startswith("toy-example-find-q-ch-C3-A8vre-")
@@ -97,7 +97,7 @@ def test_refusals_are_kept_and_replayed_as_refusals(ask, clock, tmp_path):
         kinds = []
         for path in ("gone", "later", "wall"):
             with pytest.raises((RecordNotFound, RateLimited, ArchiveUnreachable)) as caught:
-                ask(**changes).get_json(f"https://toy.example/{path}")
+                ask(**changes)(Ask(url=f"https://toy.example/{path}"))
             kinds.append((type(caught.value), caught.value.status, caught.value.message))
         return kinds
 
@@ -112,9 +112,9 @@ def test_refusals_are_kept_and_replayed_as_refusals(ask, clock, tmp_path):
 def test_a_redirect_is_kept_under_the_address_asked(ask, tmp_path):
     responses.get(FIND, status=302, headers={"Location": "/there"})
     responses.get("https://toy.example/there", json={})
-    ask(record_dir=tmp_path).get_json(FIND)
+    ask(record_dir=tmp_path)(Ask(url=FIND))
 
-    reply = ask(replay_dir=tmp_path).get_json(FIND)
+    reply = ask(replay_dir=tmp_path)(Ask(url=FIND))
 
     assert (reply.value, reply.url) == ({}, "https://toy.example/there")
 
@@ -123,14 +123,14 @@ def test_a_redirect_is_kept_under_the_address_asked(ask, tmp_path):
 def test_a_retry_leaves_the_answer_it_led_to(ask, tmp_path):
     responses.get(FIND, status=503)
     responses.get(FIND, json={"at": "last"})
-    ask(record_dir=tmp_path).get_json(FIND)
+    ask(record_dir=tmp_path)(Ask(url=FIND))
 
-    assert ask(replay_dir=tmp_path).get_json(FIND).value == {"at": "last"}
+    assert ask(replay_dir=tmp_path)(Ask(url=FIND)).value == {"at": "last"}
 
 
 def test_what_is_not_on_the_shelf_is_a_failure_that_names_it(ask, tmp_path):
     with pytest.raises(ArchiveUnreachable) as caught:
-        ask(replay_dir=tmp_path / "nowhere").get_json(FIND, {"q": "é"})
+        ask(replay_dir=tmp_path / "nowhere")(Ask(url=FIND, params=(("q", "é"),)))
 
     assert caught.value.message == ("The Toy Library is answered from kept answers alone, and this one is not on the shelf: "
                                     "https://toy.example/find?q=%C3%A9")
@@ -141,7 +141,7 @@ def test_a_file_written_by_hand_may_have_any_name_and_windows_line_ends(ask, tmp
                        "retrieved_at": "2026-01-02T03:04:05Z"}, indent=1)
     (tmp_path / "sample.answer").write_bytes((head + '\n\n{"a":\n 1}').replace("\n", "\r\n").encode())
 
-    reply = ask(replay_dir=tmp_path).get_json(FIND)
+    reply = ask(replay_dir=tmp_path)(Ask(url=FIND))
 
     assert (reply.value, reply.retrieved_at) == ({"a": 1}, "2026-01-02T03:04:05Z")
 
@@ -156,14 +156,14 @@ def test_files_that_are_no_answers_are_passed_over(ask, tmp_path):
     (tmp_path / "d.answer").write_text('{"address": "' + FIND + '", "status": "soon"}\n\n{}')
 
     with pytest.raises(UnreadableAnswer) as caught:
-        ask(replay_dir=tmp_path).get_json(FIND)
+        ask(replay_dir=tmp_path)(Ask(url=FIND))
 
     assert caught.value.message == "The answer of the Toy Library kept on the shelf cannot be read."
 
 
 def test_questions_that_differ_only_in_form_or_headers_have_files_of_their_own(tmp_path):
-    questions = [Question(url=FIND), Question(url=FIND, form=(("q", "a"),)), Question(url=FIND, form=(("q", "b"),)),
-                 Question(url=FIND, headers=(("Accept", "x"),))]
+    questions = [Ask(url=FIND), Ask(url=FIND, form=(("q", "a"),)), Ask(url=FIND, form=(("q", "b"),)),
+                 Ask(url=FIND, headers=(("Accept", "x"),))]
     recorder = Recorder(tmp_path)
 
     for number, question in enumerate(questions):
@@ -173,7 +173,7 @@ def test_questions_that_differ_only_in_form_or_headers_have_files_of_their_own(t
 
 
 def test_a_long_address_gives_a_name_every_system_takes():
-    name = file_name(Question(url="https://toy.example/" + "è/:*?" * 500))
+    name = file_name(Ask(url="https://toy.example/" + "è/:*?" * 500))
 
     assert len(name) < 100
     assert name.replace("-", "").replace(".", "").isalnum()
@@ -182,14 +182,14 @@ def test_a_long_address_gives_a_name_every_system_takes():
 def test_many_writers_at_once_leave_whole_files(tmp_path):
     """Eight writers of one question: one file, whole, and nothing left beside it."""
     bodies = [bytes([65 + number]) * 200_000 for number in range(8)]
-    threads = [threading.Thread(target=Recorder(tmp_path).keep, args=(Question(url=FIND), received(body))) for body in bodies]
+    threads = [threading.Thread(target=Recorder(tmp_path).keep, args=(Ask(url=FIND), received(body))) for body in bodies]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert [path.name for path in tmp_path.iterdir()] == [file_name(Question(url=FIND))]
-    assert Shelf(tmp_path).find(Question(url=FIND)).body in bodies
+    assert [path.name for path in tmp_path.iterdir()] == [file_name(Ask(url=FIND))]
+    assert Shelf(tmp_path).find(Ask(url=FIND)).body in bodies
 
 
 def test_a_folder_is_kept_within_its_bounds(tmp_path, monkeypatch, caplog):
@@ -200,7 +200,7 @@ def test_a_folder_is_kept_within_its_bounds(tmp_path, monkeypatch, caplog):
     recorder = Recorder(tmp_path)
 
     for number in range(6):
-        recorder.keep(Question(url=f"{FIND}?{number}"), received(b"x"))
+        recorder.keep(Ask(url=f"{FIND}?{number}"), received(b"x"))
 
     assert len(list(tmp_path.iterdir())) == 3
     assert [record.levelname for record in caplog.records] == ["ERROR"]
@@ -211,6 +211,6 @@ def test_a_folder_that_cannot_be_written_loses_no_answer(ask, tmp_path):
     responses.get(FIND, json={"a": 1})
     (tmp_path / "file").write_text("in the way")
 
-    reply = ask(record_dir=Path(tmp_path / "file" / "folder")).get_json(FIND)
+    reply = ask(record_dir=Path(tmp_path / "file" / "folder"))(Ask(url=FIND))
 
     assert reply.value == {"a": 1}

@@ -17,7 +17,7 @@ import pytest
 import responses
 from conftest import FakeClock, gzip_bomb
 
-from sources.contract import Archive, Lane
+from sources.contract import Archive, Ask, Lane
 from sources.errors import (
     ArchiveUnreachable,
     Cancelled,
@@ -28,8 +28,10 @@ from sources.errors import (
     TimedOut,
     UnreadableAnswer,
 )
+from sources.transport.asker import ArchiveAsker
 from sources.transport.bodies import decode_json, decode_text, decode_xml
-from sources.transport.flights import ArchiveAsker, Call, Transport
+from sources.transport.call import Call
+from sources.transport.flights import Transport
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 FIND = "https://toy.example/find"
@@ -82,8 +84,8 @@ def test_every_request_says_who_asks(stand_in, real):
     stand_in.add("toy.example/find", headers={"Set-Cookie": "a=b", "Content-Type": "application/json"})
     transport = real(user_agent="Reading Room (desk@reading.example)", cache_ttl_ms=0)
 
-    asker(transport).get_json(FIND)
-    asker(transport).get_json(FIND)
+    asker(transport)(Ask(url=FIND))
+    asker(transport)(Ask(url=FIND))
 
     wanted = "Reading Room (desk@reading.example) mcp-books/0.0 (+https://github.com/smeet666/mcp-books)"
     assert [seen.headers["user-agent"] for seen in stand_in.seen] == [wanted, wanted]
@@ -93,7 +95,7 @@ def test_every_request_says_who_asks(stand_in, real):
 def test_an_adapter_cannot_change_who_asks(stand_in, real):
     stand_in.add("toy.example/find")
 
-    asker(real()).get_json(FIND, headers={"Accept": "application/x-toy", "User-Agent": "somebody"})
+    asker(real())(Ask(url=FIND, headers=(("Accept", "application/x-toy"), ("User-Agent", "somebody"))))
 
     assert stand_in.seen[0].headers["accept"] == "application/x-toy"
     assert stand_in.seen[0].headers["user-agent"].startswith("mcp-books/0.0 ")
@@ -101,23 +103,23 @@ def test_an_adapter_cannot_change_who_asks(stand_in, real):
 
 def test_a_gateway_gets_the_same_address_letter_by_letter(stand_in, real, make_transport):
     """Parameters keep their order, and the percent-encoding is that of the direct request."""
-    params = [("q", 'титаник "été" & co/+'), ("b", "2"), ("a", "1"), ("b", "3")]
+    params = (("q", 'титаник "été" & co/+'), ("b", "2"), ("a", "1"), ("b", "3"))
     stand_in.add("toy.example/find")
 
-    asker(real()).get_json(FIND, params)
+    asker(real())(Ask(url=FIND, params=params))
     with responses.RequestsMock() as direct:
         direct.get(FIND, json={})
-        asker(make_transport(Toy)).get_json(FIND, params)
+        asker(make_transport(Toy))(Ask(url=FIND, params=params))
         asked = str(direct.calls[0].request.url)
 
     assert stand_in.seen[0].raw_path == asked.replace("https:/", "")
-    assert stand_in.seen[0].query == tuple(params)
+    assert stand_in.seen[0].query == params
 
 
 def test_a_form_is_posted_with_its_fields(stand_in, real):
     stand_in.add("toy.example/sparql")
 
-    asker(real()).get_json("https://toy.example/sparql", form={"query": "SELECT é", "format": "json"})
+    asker(real())(Ask(url="https://toy.example/sparql", form=(("query", "SELECT é"), ("format", "json"))))
 
     assert (stand_in.seen[0].method, stand_in.seen[0].form) == ("POST", (("query", "SELECT é"), ("format", "json")))
 
@@ -127,14 +129,14 @@ def test_a_gateway_is_never_asked_through_a_proxy(stand_in, real, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     stand_in.add("toy.example/find")
 
-    assert asker(real()).get_json(FIND).value == {}
+    assert asker(real())(Ask(url=FIND)).value == {}
 
 
 def test_the_proxy_of_the_environment_is_used_and_its_password_never_printed(make_transport, monkeypatch):
     """Nothing listens at the proxy: the failure names the proxy setting, not its address or its password."""
     monkeypatch.setenv("HTTPS_PROXY", "http://reader:hunter2@127.0.0.1:9")
 
-    error = failure(lambda: asker(make_transport(Toy, clock=None)).get_json(FIND))
+    error = failure(lambda: asker(make_transport(Toy, clock=None))(Ask(url=FIND)))
 
     assert type(error) is ArchiveUnreachable
     assert (error.message, error.hint) == ("The proxy did not let the request to the Toy Library through.",
@@ -146,7 +148,7 @@ def test_a_plain_address_goes_through_the_proxy_of_the_environment(stand_in, mak
     monkeypatch.setenv("HTTP_PROXY", stand_in.address)
     stand_in.add("http://plain.example/oai|plain.example/oai|/oai|oai")
 
-    asker(make_transport(Toy, clock=None)).get_json("http://plain.example/oai")
+    asker(make_transport(Toy, clock=None))(Ask(url="http://plain.example/oai"))
 
     assert stand_in.seen[0].raw_path == "http://plain.example/oai"
 
@@ -155,7 +157,7 @@ def test_a_plain_address_goes_through_the_proxy_of_the_environment(stand_in, mak
 def test_a_proxy_that_cannot_be_used_is_named_as_a_setting(make_transport, monkeypatch, proxy):
     monkeypatch.setenv("HTTPS_PROXY", proxy)
 
-    error = failure(lambda: asker(make_transport(Toy, clock=None)).get_json(FIND))
+    error = failure(lambda: asker(make_transport(Toy, clock=None))(Ask(url=FIND)))
 
     assert (type(error), error.message) == (ArchiveUnreachable, "The proxy setting cannot be used.")
 
@@ -164,7 +166,7 @@ def test_an_answer_with_two_lengths_is_the_archives_fault(make_transport, stand_
     """The caller's question is not blamed for it."""
     stand_in.add(".*", body=b"{}", headers={"content-length": "5"})  # beside the true one, which the stand-in writes with capitals
 
-    error = failure(lambda: asker(make_transport(Toy, clock=None, gateway=stand_in.address)).get_json(FIND))
+    error = failure(lambda: asker(make_transport(Toy, clock=None, gateway=stand_in.address))(Ask(url=FIND)))
 
     assert (type(error), error.message) == (ArchiveUnreachable, "The Toy Library sent something that is no answer in HTTP.")
 
@@ -172,7 +174,7 @@ def test_an_answer_with_two_lengths_is_the_archives_fault(make_transport, stand_
 def test_a_certificate_file_that_is_not_there_is_named_by_its_setting(make_transport, monkeypatch):
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/secret-place.pem")
 
-    error = failure(lambda: asker(make_transport(Toy, clock=None)).get_json(FIND))
+    error = failure(lambda: asker(make_transport(Toy, clock=None))(Ask(url=FIND)))
 
     assert (error.message, error.hint) == ("The certificate file named in the settings could not be read.",
                                            "Check REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.")
@@ -183,7 +185,7 @@ def test_a_certificate_failure_names_the_setting_and_is_not_asked_again(make_tra
     import requests
     responses.get(FIND, body=requests.exceptions.SSLError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate at /etc/x"))
 
-    error = failure(lambda: asker(make_transport(Toy)).get_json(FIND))
+    error = failure(lambda: asker(make_transport(Toy))(Ask(url=FIND)))
 
     assert (error.message, error.hint) == ("The certificate shown in the name of the Toy Library could not be verified.",
                                            "Behind a company's own authority, set REQUESTS_CA_BUNDLE to its certificate file.")
@@ -211,9 +213,9 @@ def test_a_certificate_nobody_vouches_for_is_refused_until_its_authority_is_name
     pacing = FakeClock()
     transport = make_transport(Toy, clock=None, pacing_clock=pacing, gateway=address)
 
-    error = failure(lambda: asker(transport).get_json(FIND))
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
-    reply = asker(transport).get_json(FIND)
+    reply = asker(transport)(Ask(url=FIND))
 
     assert error.message == "The certificate shown in the name of the Toy Library could not be verified."
     assert (reply.value, len(stand_in.seen), pacing.slept) == ({"a": 1}, 1, [1.0])
@@ -227,17 +229,17 @@ def test_a_drip_under_tls_ends_at_the_deadline_too(tls_stand_in, make_transport,
     stand_in.add("toy.example/good")
     stand_in.add("toy.example/find", fault=fault)
     transport = make_transport(Toy, clock=None, pacing_clock=FakeClock(), gateway=address, timeout_ms=400, max_retries=0)
-    asker(transport).get_json("https://toy.example/good")
+    asker(transport)(Ask(url="https://toy.example/good"))
     threads = threading.active_count()
     begun = time.monotonic()
 
-    error = failure(lambda: asker(transport).get_json(FIND))
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
     elapsed_s = time.monotonic() - begun
     while threading.active_count() > threads and time.monotonic() - begun < 2.0:
         time.sleep(0.01)
 
     assert (type(error), elapsed_s < 1.0) == (TimedOut, True)
-    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("books-wire")] == []
+    assert [thread.name for thread in threading.enumerate() if thread.name == "books-toy"] == []
 
 
 # ---- where it may go -----------------------------------------------------------------------------------------------
@@ -247,7 +249,7 @@ def test_a_drip_under_tls_ends_at_the_deadline_too(tls_stand_in, make_transport,
     "https://localhost/find", "https://toy.example:8443/find", "https://reader:word@toy.example/find", "https://[::1]/find",
     "https://toy.example@127.0.0.1/", "ftp://toy.example/find", "https://toy.example./find", "https://10.0.0.1.data.example/"])
 def test_an_address_that_is_not_the_archives_own_is_refused_before_anything_is_sent(stand_in, real, address):
-    error = failure(lambda: asker(real()).get_json(address))
+    error = failure(lambda: asker(real())(Ask(url=address)))
 
     assert type(error) is InvalidInput
     assert stand_in.seen == []
@@ -260,7 +262,7 @@ def test_redirects_among_an_archives_own_hosts_are_followed_each_in_its_turn(sta
     stand_in.add("node7.data.example/file", body=b'{"found": 1}')
     ask = asker(real())
 
-    reply = ask.get_json(FIND)
+    reply = ask(Ask(url=FIND))
 
     assert (reply.value, reply.url, ask.requests_sent) == ({"found": 1}, "https://node7.data.example/file", 3)
     assert [seen.place for seen in stand_in.seen] == ["toy.example/find", "toy.example/there", "node7.data.example/file"]
@@ -271,7 +273,7 @@ def test_each_redirect_hop_waits_for_its_slot(stand_in, make_transport):
     stand_in.add("toy.example/there")
     pacing = FakeClock()
 
-    asker(make_transport(Toy, clock=None, pacing_clock=pacing, gateway=stand_in.address)).get_json(FIND)
+    asker(make_transport(Toy, clock=None, pacing_clock=pacing, gateway=stand_in.address))(Ask(url=FIND))
 
     assert pacing.slept == [1.0]
 
@@ -282,7 +284,7 @@ def test_each_redirect_hop_waits_for_its_slot(stand_in, make_transport):
 def test_a_redirect_elsewhere_is_not_followed(stand_in, real, target):
     stand_in.add("toy.example/find", status=302, headers={"Location": target})
 
-    error = failure(lambda: asker(real()).get_json(FIND))
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
 
     assert type(error) is ArchiveUnreachable
     assert error.message == "The Toy Library sent a redirect elsewhere, to an address that is not its own; it was not followed."
@@ -293,14 +295,14 @@ def test_the_body_of_a_redirect_is_not_waited_for(stand_in, real):
     stand_in.add("toy.example/find", status=302, headers={"Location": "/there"}, fault="drip")
     stand_in.add("toy.example/there")
 
-    assert asker(real(timeout_ms=500)).get_json(FIND).value == {}
+    assert asker(real(timeout_ms=500))(Ask(url=FIND)).value == {}
 
 
 def test_redirects_without_end_are_given_up(stand_in, real):
     """Five hops are followed; the sixth is not."""
     stand_in.add("toy.example/find", status=302, headers={"Location": "/find"})
 
-    error = failure(lambda: asker(real()).get_json(FIND))
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
 
     assert (type(error), error.message) == (ArchiveUnreachable, "The Toy Library redirected more than 5 times.")
     assert len(stand_in.seen) == 6
@@ -311,7 +313,7 @@ def test_a_form_is_posted_again_to_the_address_redirected_to(stand_in, real):
     stand_in.add("toy.example/sparql2", status=303, headers={"Location": "/result"})
     stand_in.add("toy.example/result")
 
-    asker(real()).get_json("https://toy.example/sparql", form={"query": "x"})
+    asker(real())(Ask(url="https://toy.example/sparql", form=(("query", "x"),)))
 
     assert [(seen.method, seen.form) for seen in stand_in.seen] == [("POST", (("query", "x"),)), ("POST", (("query", "x"),)), ("GET", ())]
 
@@ -319,7 +321,7 @@ def test_a_form_is_posted_again_to_the_address_redirected_to(stand_in, real):
 def test_a_plain_address_is_asked_only_where_the_lane_says_so(stand_in, real):
     stand_in.add("plain.example/oai", body=b"<a/>", headers={"Content-Type": "text/xml"})
 
-    assert asker(real()).get_xml("http://plain.example/oai").value.tag == "a"
+    assert asker(real())(Ask(url="http://plain.example/oai", body="xml")).value.tag == "a"
 
 
 def test_a_lane_that_names_paths_paces_them(make_transport, clock):
@@ -330,7 +332,7 @@ def test_a_lane_that_names_paths_paces_them(make_transport, clock):
         ask = asker(make_transport(Toy))
 
         for path in ("text/1", "record", "text/2"):
-            ask.get_json(f"https://toy.example/{path}")
+            ask(Ask(url=f"https://toy.example/{path}"))
 
     assert clock.slept == [25.0]
 
@@ -343,8 +345,8 @@ def test_a_setting_widens_the_spacing_and_never_narrows_it(make_transport, clock
     responses.get(FIND, json={})
     ask = asker(make_transport(Toy, min_interval_ms=interval_ms))
 
-    ask.get_json(FIND, {"q": "a"})
-    ask.get_json(FIND, {"q": "b"})
+    ask(Ask(url=FIND, params=(("q", "a"),)))
+    ask(Ask(url=FIND, params=(("q", "b"),)))
 
     assert clock.slept == [gap_s]
 
@@ -355,7 +357,7 @@ def ask_in_parallel(transport: Transport, count: int, budget_s: float = 50.0) ->
 
     def one(number: int) -> None:
         try:
-            results[number] = asker(transport, budget_s=budget_s).get_json(FIND, {"q": str(number)}).value
+            results[number] = asker(transport, budget_s=budget_s)(Ask(url=FIND, params=(("q", str(number)),))).value
         except SourceError as exc:
             results[number] = exc
 
@@ -406,7 +408,7 @@ def test_a_call_knows_that_another_waits(stand_in, make_transport):
     transport = make_transport(Toy, clock=None, gateway=stand_in.address)
     first, second = asker(transport), asker(transport)
     alone = first.others_waiting()
-    threads = [threading.Thread(target=ask.get_json, args=(FIND, {"q": str(number)})) for number, ask in enumerate((first, second))]
+    threads = [threading.Thread(target=ask, args=(Ask(url=FIND, params=(("q", str(number)),)),)) for number, ask in enumerate((first, second))]
     for thread in threads:
         thread.start()
         time.sleep(0.1)
@@ -430,9 +432,9 @@ def test_a_fault_ends_at_the_deadline_and_frees_the_lane(stand_in, real, fault, 
     transport = real(timeout_ms=400, max_retries=0)
     begun = time.monotonic()
 
-    error = failure(lambda: asker(transport).get_json(FIND))
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
     elapsed_s = time.monotonic() - begun
-    after = asker(transport).get_json(FIND).value
+    after = asker(transport)(Ask(url=FIND)).value
 
     assert (type(error), after) == (kind, {})
     assert elapsed_s < 1.5
@@ -446,7 +448,7 @@ def test_a_body_without_measure_is_given_up_with_memory_bounded(stand_in, real, 
     transport = real(timeout_ms=20_000)
     tracemalloc.start()
 
-    error = failure(lambda: asker(transport).get_json(FIND))
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
@@ -464,7 +466,7 @@ def test_a_redirect_or_a_refusal_with_a_bomb_for_a_body_costs_nothing(stand_in, 
     stand_in.add("toy.example/there", status=404, headers=packed, body=gzip_bomb())
     tracemalloc.start()
 
-    error = failure(lambda: asker(real()).get_json(FIND))
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
@@ -475,7 +477,7 @@ def test_a_redirect_or_a_refusal_with_a_bomb_for_a_body_costs_nothing(stand_in, 
 def test_an_answer_compressed_twice_is_refused(stand_in, real):
     stand_in.add("toy.example/find", headers={"Content-Encoding": "gzip, gzip"}, body=gzip.compress(gzip.compress(b"{}")))
 
-    assert type(failure(lambda: asker(real()).get_json(FIND))) is UnreadableAnswer
+    assert type(failure(lambda: asker(real())(Ask(url=FIND)))) is UnreadableAnswer
 
 
 def test_a_connection_refused_is_told_once_and_not_asked_again(make_transport):
@@ -483,7 +485,7 @@ def test_a_connection_refused_is_told_once_and_not_asked_again(make_transport):
     pacing = FakeClock()
     transport = make_transport(Toy, clock=None, pacing_clock=pacing, gateway="http://127.0.0.1:9")
 
-    error = failure(lambda: asker(transport).get_json(FIND))
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
 
     assert (error.code, error.message) == ("network_error", "The connection to the Toy Library was refused.")
     assert pacing.slept == []
@@ -504,7 +506,7 @@ def test_a_failed_look_up_a_missing_way_and_a_silent_host_are_told_apart(make_tr
     pacing = FakeClock()
     transport = make_transport(Toy, clock=None, pacing_clock=pacing, gateway="http://toy.invalid")
 
-    error = failure(lambda: asker(transport).get_json(FIND))
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
 
     assert (error.code, error.message) == (code, message)
     assert pacing.slept == []
@@ -516,14 +518,14 @@ def test_a_call_ends_at_its_own_deadline_before_the_requests(stand_in, real):
     transport = real()
     begun = time.monotonic()
 
-    error = failure(lambda: asker(transport, budget_s=0.3).get_json(FIND))
+    error = failure(lambda: asker(transport, budget_s=0.3)(Ask(url=FIND)))
 
     assert (type(error), error.message) == (TimedOut, "The Toy Library gave no whole answer within the time of this call.")
     assert time.monotonic() - begun < 1.0
 
 
 def test_a_spent_call_asks_nothing(stand_in, real):
-    assert type(failure(lambda: asker(real(), budget_s=0.0).get_json(FIND))) is TimedOut
+    assert type(failure(lambda: asker(real(), budget_s=0.0)(Ask(url=FIND)))) is TimedOut
     assert stand_in.seen == []
 
 
@@ -538,7 +540,7 @@ def test_what_may_pass_is_asked_again_after_one_two_and_four_seconds(stand_in, m
     pacing = FakeClock()
     ask = asker(make_transport(Toy, clock=None, pacing_clock=pacing, gateway=stand_in.address))
 
-    reply = ask.get_json(FIND)
+    reply = ask(Ask(url=FIND))
 
     assert (reply.value, ask.requests_sent, pacing.slept) == ({"at": "last"}, 4, [1.0, 2.0, 4.0])
 
@@ -550,7 +552,7 @@ def test_what_may_pass_is_asked_again_after_one_two_and_four_seconds(stand_in, m
 def test_what_was_refused_for_good_is_not_asked_again(stand_in, real, status, kind):
     stand_in.add("toy.example/find", status=status)
 
-    error = failure(lambda: asker(real()).get_json(FIND))
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
 
     assert (type(error), error.status, error.archive) == (kind, status, "toy")
     assert len(stand_in.seen) == 1
@@ -560,9 +562,9 @@ def test_retries_end_with_what_was_seen(stand_in, real):
     """Three retries, then the refusal itself; `BOOKS_MAX_RETRIES` 0 asks once."""
     stand_in.add("toy.example/find", status=502)
 
-    often = failure(lambda: asker(real(max_retries=3)).get_json(FIND))
+    often = failure(lambda: asker(real(max_retries=3))(Ask(url=FIND)))
     seen_then = len(stand_in.seen)
-    once = failure(lambda: asker(real(max_retries=0)).get_json(FIND))
+    once = failure(lambda: asker(real(max_retries=0))(Ask(url=FIND)))
 
     assert (often.message, once.message) == ("The Toy Library could not answer (status 502).",) * 2
     assert (seen_then, len(stand_in.seen)) == (4, 4 + 1)
@@ -573,7 +575,7 @@ def test_no_retry_goes_past_the_deadline(make_transport, clock):
     """A call of 2.5 s: after the pause of 1 s that of 2 s no longer fits."""
     responses.get(FIND, status=500)
 
-    error = failure(lambda: asker(make_transport(Toy), budget_s=2.5).get_json(FIND))
+    error = failure(lambda: asker(make_transport(Toy), budget_s=2.5)(Ask(url=FIND)))
 
     assert (error.message, len(responses.calls), clock.slept) == ("The Toy Library could not answer (status 500).", 2, [1.0])
 
@@ -586,7 +588,7 @@ def test_a_short_wait_is_kept(make_transport, clock, header, pause_s):
     responses.get(FIND, status=429, headers={"Retry-After": header})
     responses.get(FIND, json={})
 
-    asker(make_transport(Toy)).get_json(FIND)
+    asker(make_transport(Toy))(Ask(url=FIND))
 
     assert clock.slept == [pause_s]
 
@@ -600,9 +602,9 @@ def test_a_long_wait_is_reported_at_once_and_kept_by_the_lane(make_transport, cl
     responses.get(FIND, status=status, headers={"Retry-After": header})
     transport = make_transport(Toy)
 
-    first = failure(lambda: asker(transport).get_json(FIND))
+    first = failure(lambda: asker(transport)(Ask(url=FIND)))
     clock.advance(10.0)
-    second = failure(lambda: asker(transport).get_json(FIND, {"q": "b"}))
+    second = failure(lambda: asker(transport)(Ask(url=FIND, params=(("q", "b"),))))
 
     assert (type(first), first.retry_after_s) == (RateLimited, seconds)
     assert (type(second), second.retry_after_s) == (RateLimited, seconds - 10.0)
@@ -616,8 +618,8 @@ def test_a_short_wait_that_does_not_fit_is_left_to_the_next_call(make_transport,
     responses.get(FIND, json={})
     transport = make_transport(Toy)
 
-    error = failure(lambda: asker(transport, budget_s=10.0).get_json(FIND))
-    asker(transport).get_json(FIND)
+    error = failure(lambda: asker(transport, budget_s=10.0)(Ask(url=FIND)))
+    asker(transport)(Ask(url=FIND))
 
     assert (type(error), error.retry_after_s, clock.slept) == (RateLimited, 20.0, [20.0])
 
@@ -630,10 +632,10 @@ def test_a_strict_archive_is_left_alone_for_its_hour(make_transport, clock, head
     responses.get(FIND, json={})
     transport = make_transport(Strict, Toy)
 
-    first = failure(lambda: asker(transport, Strict).get_json("https://strict.example/x"))
+    first = failure(lambda: asker(transport, Strict)(Ask(url="https://strict.example/x")))
     clock.advance(1800.0)
-    second = failure(lambda: asker(transport, Strict).get_json("https://strict.example/x"))
-    other = asker(transport).get_json(FIND).value
+    second = failure(lambda: asker(transport, Strict)(Ask(url="https://strict.example/x")))
+    other = asker(transport)(Ask(url=FIND)).value
 
     assert (first.retry_after_s, second.retry_after_s, other) == (3600.0, 1800.0, {})
     assert len(responses.calls) == 2
@@ -647,10 +649,10 @@ def test_a_block_outlives_a_restart_and_an_empty_cache_but_not_another_gateway(s
     def fresh(gateway: str) -> ArchiveAsker:
         return asker(make_transport(Strict, clock=None, gateway=gateway, state_dir=tmp_path), Strict)
 
-    failure(lambda: fresh(stand_in.address).get_json(address))
-    again = failure(lambda: fresh(stand_in.address).get_json(address))
+    failure(lambda: fresh(stand_in.address)(Ask(url=address)))
+    again = failure(lambda: fresh(stand_in.address)(Ask(url=address)))
     seen_before = len(stand_in.seen)
-    failure(lambda: fresh(stand_in.address.replace("127.0.0.1", "localhost")).get_json(address))
+    failure(lambda: fresh(stand_in.address.replace("127.0.0.1", "localhost"))(Ask(url=address)))
 
     assert again.message.startswith("The Strict Library asked this client to stay away; nothing is sent for another 36")
     assert (seen_before, len(stand_in.seen)) == (1, 2)
@@ -659,8 +661,7 @@ def test_a_block_outlives_a_restart_and_an_empty_cache_but_not_another_gateway(s
 def test_what_happens_behind_a_gateway_does_not_touch_the_real_archives_pace(stand_in, make_transport, tmp_path):
     stand_in.add("strict.example/x", status=429)
 
-    failure(lambda: asker(make_transport(Strict, clock=None, gateway=stand_in.address, state_dir=tmp_path), Strict).get_json(
-        "https://strict.example/x"))
+    failure(lambda: asker(make_transport(Strict, clock=None, gateway=stand_in.address, state_dir=tmp_path), Strict)(Ask(url="https://strict.example/x")))
 
     assert make_transport(Strict, state_dir=tmp_path).status()["lanes"][0]["blocked_until"] is None
 
@@ -674,7 +675,7 @@ def test_a_check_that_may_pass_is_asked_once_more_and_keeps_nothing(make_transpo
     responses.get(FIND, json={"error": "busy"})
     transport = make_transport(Toy)
 
-    errors = [failure(lambda: asker(transport).get_json(FIND, check=could_not_search)) for _ in range(2)]
+    errors = [failure(lambda: asker(transport)(Ask(url=FIND, check=could_not_search))) for _ in range(2)]
 
     assert [error.message for error in errors] == ["It could not search."] * 2
     assert (len(responses.calls), clock.slept) == (4, [1.0, 1.0, 1.0])
@@ -687,7 +688,7 @@ def test_a_check_that_will_not_pass_is_not_asked_again(make_transport):
 
     responses.get(FIND, body="not even JSON")
 
-    error = failure(lambda: asker(make_transport(Toy)).get_json(FIND, check_text=refused))
+    error = failure(lambda: asker(make_transport(Toy))(Ask(url=FIND, check_text=refused)))
 
     assert (error.message, len(responses.calls)) == ("It does not understand.", 1)
 
@@ -704,8 +705,8 @@ def test_a_challenge_is_blocked_by_the_sites_protection_whatever_its_status(stan
     stand_in.add("toy.example/find", status=status, body=page, headers=headers)
     transport = real()
 
-    first = failure(lambda: asker(transport).get_json(FIND))
-    second = failure(lambda: asker(transport).get_json(FIND))
+    first = failure(lambda: asker(transport)(Ask(url=FIND)))
+    second = failure(lambda: asker(transport)(Ask(url=FIND)))
 
     assert (type(first), first.retry_after_s) == (ArchiveUnreachable, 60.0)
     assert first.message == "The Toy Library: blocked by the site's protection; a challenge page came instead of an answer."
@@ -717,8 +718,8 @@ def test_a_page_that_denies_access_is_a_wall_only_where_403_is_no_answer(stand_i
     """An archive whose 403 says "lending only" reads it itself."""
     stand_in.add("toy.example/find", status=403, body=b"<html><title>Access Denied</title></html>", headers=HTML)
 
-    lent = asker(real()).get_text(FIND, statuses=(200, 403), html=True)
-    error = failure(lambda: asker(real()).get_json(FIND))
+    lent = asker(real())(Ask(url=FIND, body="html", statuses=(200, 403)))
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
 
     assert (lent.status, "blocked by the site's protection" in error.message) == (403, True)
 
@@ -726,7 +727,7 @@ def test_a_page_that_denies_access_is_a_wall_only_where_403_is_no_answer(stand_i
 def test_a_redirect_to_a_challenge_is_not_followed(stand_in, real):
     stand_in.add("toy.example/find", status=302, headers={"Location": "/engine/altcha?notVerified=1"})
 
-    error = failure(lambda: asker(real()).get_json(FIND))
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
 
     assert "blocked by the site's protection" in error.message
     assert len(stand_in.seen) == 1
@@ -736,7 +737,7 @@ def test_an_error_page_that_repeats_the_question_is_no_challenge(stand_in, real)
     """Else anybody could silence an archive by asking for a captcha; the page of a real one holds other signs as well."""
     stand_in.add(".*", status=404, headers=HTML, body=b"<html><title>404</title>Nothing found for a captcha.</html>")
 
-    error = failure(lambda: asker(real()).get_json(FIND, {"q": "a captcha"}))
+    error = failure(lambda: asker(real())(Ask(url=FIND, params=(("q", "a captcha"),))))
 
     assert type(error) is RecordNotFound
 
@@ -747,7 +748,7 @@ def test_the_callers_own_words_are_no_challenge(stand_in, real):
     stand_in.add("toy.example/find", status=302, headers={"Location": "/there?q=captcha"})
     stand_in.add("toy.example/there", body=b'{"title": "just a moment, captcha"}')
 
-    assert asker(real()).get_json(FIND, {"q": "captcha"}).value == {"title": "just a moment, captcha"}
+    assert asker(real())(Ask(url=FIND, params=(("q", "captcha"),))).value == {"title": "just a moment, captcha"}
 
 
 # ---- reading -------------------------------------------------------------------------------------------------------
@@ -767,7 +768,7 @@ def test_the_callers_own_words_are_no_challenge(stand_in, real):
 def test_a_200_that_is_no_json_is_unreadable_and_never_empty(stand_in, real, body, headers, message):
     stand_in.add("toy.example/find", body=body, headers=headers)
 
-    error = failure(lambda: asker(real()).get_json(FIND))
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
 
     assert (type(error), error.message) == (UnreadableAnswer, message)
     assert len(stand_in.seen) == 1
@@ -787,7 +788,7 @@ def test_a_200_that_is_no_plain_xml_is_unreadable(stand_in, real, body, message)
     """Nothing outside the document is read: port 9 would refuse, the file would show."""
     stand_in.add("toy.example/find", body=body, headers={"Content-Type": "text/xml"})
 
-    error = failure(lambda: asker(real()).get_xml(FIND))
+    error = failure(lambda: asker(real())(Ask(url=FIND, body="xml")))
 
     assert (type(error), error.message) == (UnreadableAnswer, f"The answer of the Toy Library {message}.")
 
@@ -844,7 +845,7 @@ def test_a_further_status_comes_back_as_what_it_holds(stand_in, real):
     stand_in.add("toy.example/find", status=404, body=b"nothing here")
     ask = asker(real())
 
-    replies = [ask.get_json(FIND, statuses=(200, 400, 404)) for _ in range(2)]
+    replies = [ask(Ask(url=FIND, statuses=(200, 400, 404))) for _ in range(2)]
 
     assert [(reply.status, reply.value, reply.cached) for reply in replies] == [(400, {"why": "syntax"}, False), (404, "nothing here", False)]
 
@@ -853,10 +854,10 @@ def test_a_text_that_is_a_page_is_refused_unless_a_page_was_due(stand_in, real):
     stand_in.add("toy.example/find", body=b"<html><p>text</p></html>", headers=HTML)
     transport = real()
 
-    error = failure(lambda: asker(transport).get_text(FIND))
+    error = failure(lambda: asker(transport)(Ask(url=FIND, body="text")))
 
     assert error.message == "The answer of the Toy Library is a web page instead of data."
-    assert asker(transport).get_text(FIND, html=True).value == "<html><p>text</p></html>"
+    assert asker(transport)(Ask(url=FIND, body="html")).value == "<html><p>text</p></html>"
 
 
 # ---- one flight, one cache -----------------------------------------------------------------------------------------
@@ -866,7 +867,7 @@ def test_the_same_question_at_once_is_sent_once(stand_in, real):
     stand_in.add("toy.example/find", body=b'{"rows": []}', delay_s=0.2)
     transport = real()
     replies: list[object] = []
-    threads = [threading.Thread(target=lambda: replies.append(asker(transport).get_json(FIND).value)) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: replies.append(asker(transport)(Ask(url=FIND)).value)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -880,7 +881,7 @@ def test_the_same_failure_is_told_to_all_who_wait(stand_in, real):
     stand_in.add("toy.example/find", status=403, delay_s=0.2)
     transport = real()
     errors: list[SourceError] = []
-    threads = [threading.Thread(target=lambda: errors.append(failure(lambda: asker(transport).get_json(FIND)))) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: errors.append(failure(lambda: asker(transport)(Ask(url=FIND))))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -895,7 +896,7 @@ def in_background(ask: ArchiveAsker, results: list[object], **how: bool) -> thre
     """Ask FIND in a thread of its own; what comes of it goes to `results`."""
     def one() -> None:
         try:
-            results.append(ask.get_json(FIND, **how).value)
+            results.append(ask(Ask(url=FIND, **how)).value)
         except (SourceError, Cancelled) as exc:
             results.append(type(exc))
     thread = threading.Thread(target=one)
@@ -944,7 +945,7 @@ def test_cancelling_in_the_queue_stops_at_once_without_sending(stand_in, make_tr
     """The second request waits for its slot of 1 s; cancelled, it never goes out."""
     stand_in.add("toy.example/.*")
     transport = make_transport(Toy, clock=None, gateway=stand_in.address)
-    asker(transport).get_json("https://toy.example/first")
+    asker(transport)(Ask(url="https://toy.example/first"))
     ask = asker(transport)
     results: list[object] = []
     thread = in_background(ask, results)
@@ -962,9 +963,9 @@ def test_a_slow_search_runs_on_into_the_cache(stand_in, real):
     stand_in.add("toy.example/find", body=b'{"found": 3}', delay_s=0.5)
     transport = real(timeout_ms=300)
 
-    error = failure(lambda: asker(transport).get_json(FIND, run_on=True))
+    error = failure(lambda: asker(transport)(Ask(url=FIND, run_on=True)))
     time.sleep(0.4)
-    again = asker(transport).get_json(FIND, run_on=True)
+    again = asker(transport)(Ask(url=FIND, run_on=True))
 
     assert (type(error), error.retry_after_s) == (TimedOut, 40.0)
     assert error.message == "The Toy Library is still searching; the request goes on in the background."
@@ -975,8 +976,8 @@ def test_who_asks_again_joins_the_search_that_runs_on(stand_in, real):
     stand_in.add("toy.example/find", body=b'{"found": 3}', delay_s=0.5)
     transport = real(timeout_ms=300)
 
-    failure(lambda: asker(transport).get_json(FIND, run_on=True))
-    again = asker(transport).get_json(FIND, run_on=True)
+    failure(lambda: asker(transport)(Ask(url=FIND, run_on=True)))
+    again = asker(transport)(Ask(url=FIND, run_on=True))
 
     assert (again.value, again.cached, len(stand_in.seen)) == ({"found": 3}, False, 1)
 
@@ -986,7 +987,7 @@ def test_a_search_that_runs_on_ends_at_twice_the_time_of_a_request(stand_in, rea
     transport = real(timeout_ms=200)
     begun = time.monotonic()
 
-    failure(lambda: asker(transport).get_json(FIND, run_on=True))
+    failure(lambda: asker(transport)(Ask(url=FIND, run_on=True)))
     told_s = time.monotonic() - begun
     while transport.gate(Toy.lanes[0]).in_flight and time.monotonic() - begun < 2.0:
         time.sleep(0.005)
@@ -1001,7 +1002,7 @@ def test_cancelling_stops_a_search_that_runs_on(stand_in, real):
     stand_in.add("toy.example/find", fault="silent")
     transport = real(timeout_ms=1000)
     ask = asker(transport, budget_s=0.2)
-    failure(lambda: ask.get_json(FIND, run_on=True))
+    failure(lambda: ask(Ask(url=FIND, run_on=True)))
     running = transport.gate(Toy.lanes[0]).in_flight
 
     ask.call.cancel()
@@ -1020,7 +1021,7 @@ def test_a_good_answer_is_kept_for_its_lifetime_with_its_date(make_transport, cl
     for seconds in (0.0, 899.0, 1.0):
         clock.advance(seconds)
         ask = asker(transport)
-        reply = ask.get_json(FIND)
+        reply = ask(Ask(url=FIND))
         replies.append((reply.cached, ask.cached, ask.retrieved_at, ask.requests_sent))
 
     assert replies == [(False, False, "2026-11-30T11:00:00Z", 1), (True, True, "2026-11-30T11:00:00Z", 0),
@@ -1032,10 +1033,10 @@ def test_a_cached_answer_needs_no_slot(make_transport, clock):
     """While the lane is blocked for an hour, what is kept is still given."""
     responses.get(FIND, json={})
     transport = make_transport(Toy)
-    asker(transport).get_json(FIND)
+    asker(transport)(Ask(url=FIND))
     transport.gate(Toy.lanes[0]).block(3600.0)
 
-    assert asker(transport).get_json(FIND).cached
+    assert asker(transport)(Ask(url=FIND)).cached
 
 
 @responses.activate
@@ -1045,7 +1046,7 @@ def test_the_cache_can_be_switched_off(make_transport, changes):
     transport = make_transport(Toy, **changes)
 
     for _ in range(2):
-        asker(transport).get_json(FIND)
+        asker(transport)(Ask(url=FIND))
 
     assert len(responses.calls) == 2
 
@@ -1056,7 +1057,7 @@ def test_the_least_lately_used_answer_goes_first(make_transport):
     responses.get(FIND, json={})
     transport = make_transport(Toy, cache_max_entries=2)
 
-    cached = [asker(transport).get_json(FIND, {"q": q}).cached for q in "abacab"]
+    cached = [asker(transport)(Ask(url=FIND, params=(("q", q),))).cached for q in "abacab"]
 
     assert cached == [False, False, True, False, True, False]
 
@@ -1064,11 +1065,11 @@ def test_the_least_lately_used_answer_goes_first(make_transport):
 @responses.activate
 def test_the_bytes_kept_are_bounded(make_transport, monkeypatch):
     """Room for 100 bytes: two answers of 60 do not fit together."""
-    monkeypatch.setattr("sources.transport.flights.CACHE_LIMIT_BYTES", 100)
+    monkeypatch.setattr("sources.transport.cache.CACHE_LIMIT_BYTES", 100)
     responses.get(FIND, json="x" * 58)
     transport = make_transport(Toy)
 
-    cached = [asker(transport).get_json(FIND, {"q": q}).cached for q in "aaba"]
+    cached = [asker(transport)(Ask(url=FIND, params=(("q", q),))).cached for q in "aaba"]
 
     assert cached == [False, True, False, False]
 
@@ -1078,16 +1079,16 @@ def test_a_kept_answer_cannot_be_changed_by_who_reads_it(make_transport):
     responses.get(FIND, json={"rows": [1]})
     transport = make_transport(Toy)
 
-    asker(transport).get_json(FIND).value["rows"].append(2)
+    asker(transport)(Ask(url=FIND)).value["rows"].append(2)
 
-    assert asker(transport).get_json(FIND).value == {"rows": [1]}
+    assert asker(transport)(Ask(url=FIND)).value == {"rows": [1]}
 
 
 @responses.activate
 def test_the_status_tells_pace_block_and_last_failure(make_transport, clock):
     responses.get("https://strict.example/x", status=429)
     transport = make_transport(Strict)
-    failure(lambda: asker(transport, Strict).get_json("https://strict.example/x"))
+    failure(lambda: asker(transport, Strict)(Ask(url="https://strict.example/x")))
 
     assert transport.status() == {
         "lanes": [{"lane": "strict", "archive": "strict", "spacing_s": 6.0, "spacing_because": "chosen for the tests", "in_flight": 0,
@@ -1104,7 +1105,7 @@ def test_a_wait_for_the_spacing_is_told(stand_in, make_transport):
     call = Call(50.0, tell=told.append, clock=transport.clock)
 
     for q in "ab":
-        transport.for_call(call, "toy").get_json(FIND, {"q": q})
+        transport.for_call(call, "toy")(Ask(url=FIND, params=(("q", q),)))
 
     assert told == ["Waiting about 1 s for the Toy Library, whose requests are spaced."]
 

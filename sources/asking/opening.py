@@ -9,8 +9,9 @@ from typing import TypeVar
 from ..contract import Archive
 from ..errors import Cancelled, SourceError, UnreadableAnswer
 from ..settings import Settings
+from ..transport.asker import ArchiveAsker
 from ..transport.call import Call
-from ..transport.flights import ArchiveAsker, Transport
+from ..transport.flights import Transport
 
 T = TypeVar("T")
 

@@ -19,7 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .connection import Question, Received
+from ..contract import Ask
+from .exchange import Received
 
 SUFFIX = ".answer"
 SHELF_LIMIT_FILES = 5000
@@ -37,10 +38,10 @@ class Recorder:
         self._lock = threading.Lock()
         self._warned = False
 
-    def keep(self, question: Question, received: Received) -> None:
+    def keep(self, ask: Ask, received: Received) -> None:
         """Write one answer, whole or not at all. A folder that is full or cannot be written to is said once, then left alone."""
-        text = _file_text(question, received)
-        path = self._folder / file_name(question)
+        text = _file_text(ask, received)
+        path = self._folder / file_name(ask)
         beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
         with self._lock:
             try:
@@ -71,9 +72,9 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def find(self, question: Question) -> Received | None:
+    def find(self, ask: Ask) -> Received | None:
         """The answer kept to this question, with its own date; None when there is none. Raises one of UNREADABLE."""
-        path = self._paths.get(_fingerprint(question))
+        path = self._paths.get(_fingerprint(ask))
         return _received(path.read_bytes()) if path is not None else None
 
     @functools.cached_property
@@ -82,34 +83,34 @@ class Shelf:
         for path in sorted(self._folder.glob("*" + SUFFIX))[:SHELF_LIMIT_FILES] if self._folder.is_dir() else ():
             try:
                 head, _ = _parts(path.read_bytes())
-                found[_fingerprint(_question(head))] = path
+                found[_fingerprint(_ask(head))] = path
             except UNREADABLE:
                 _log.info("on the shelf, %s is no answer that can be read", path.name)
         return found
 
 
-def file_name(question: Question) -> str:
+def file_name(ask: Ask) -> str:
     """A readable stem from the address, and enough of a hash of the whole question to tell it from any other."""
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", question.url.split("://", 1)[-1]).strip("-")[:60]
-    return f"{stem}-{_fingerprint(question)[:16]}{SUFFIX}"
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", ask.url.split("://", 1)[-1]).strip("-")[:60]
+    return f"{stem}-{_fingerprint(ask)[:16]}{SUFFIX}"
 
 
-def _fingerprint(question: Question) -> str:
-    asked = json.dumps([question.method, question.url, question.form, sorted(question.headers)])
+def _fingerprint(ask: Ask) -> str:
+    asked = json.dumps([ask.method, ask.url, ask.form, sorted(ask.headers)])
     return hashlib.sha256(asked.encode()).hexdigest()
 
 
-def _file_text(question: Question, received: Received) -> bytes:
+def _file_text(ask: Ask, received: Received) -> bytes:
     """Head and body of an answer; an entry of the head that would be empty is left out."""
     try:
         received.body.decode("utf-8")
         coded, body = "", received.body
     except UnicodeDecodeError:
         coded, body = "base64", base64.encodebytes(received.body)
-    head = {"address": question.url, "method": question.method, "form": question.form, "asked_with": dict(question.headers),
+    head = {"address": ask.url, "method": ask.method, "form": ask.form, "asked_with": dict(ask.headers),
             "status": received.status,
             "headers": {name: received.headers[name] for name in KEPT_HEADERS if name in received.headers},
-            "answered_by": received.url if received.url != question.url else "",
+            "answered_by": received.url if received.url != ask.url else "",
             "retrieved_at": received.retrieved_at, "body": coded}
     filled = {name: value for name, value in head.items() if value}
     return json.dumps(filled, indent=1, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n" + body
@@ -126,8 +127,8 @@ def _parts(text: bytes) -> tuple[Mapping[str, Any], bytes]:
     return parsed, base64.b64decode(body) if parsed.get("body") == "base64" else body
 
 
-def _question(head: Mapping[str, Any]) -> Question:
-    return Question(url=str(head["address"]), form=tuple((str(name), str(value)) for name, value in head.get("form", ())),
+def _ask(head: Mapping[str, Any]) -> Ask:
+    return Ask(url=str(head["address"]), form=tuple((str(name), str(value)) for name, value in head.get("form", ())),
                     headers=tuple((str(name), str(value)) for name, value in head.get("asked_with", {}).items()))
 
 

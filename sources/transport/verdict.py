@@ -2,17 +2,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import unquote_plus
 
-from ..contract import Archive, Check, Lane, Reply
+from ..contract import Archive, Ask, Lane, Reply
 from ..errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
 from .bodies import decode_json, decode_text, decode_xml, is_html, text_of_xml
-from .connection import OFTEN, Question, Received, Setback
-from .gate import BLOCK_LIMIT_S, Gate
+from .connection import OFTEN
+from .exchange import Received, Setback
+from .gate import Gate
+from .ledger import BLOCK_LIMIT_S
 
 RETRY_AFTER_LIMIT_S = 30.0  # a longer wait is reported instead of slept through
 SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
@@ -28,43 +29,27 @@ REFUSALS: tuple[tuple[range | tuple[int, ...], type[SourceError], str, str | Non
 ANY_OTHER = (ArchiveUnreachable, "{name} could not answer (status {status}).", None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A question, and how its answer is to be read: `kind` is json|xml|text|html, the rest as contract.Asker says."""
-
-    gate: Gate
-    question: Question
-    kind: str
-    statuses: tuple[int, ...]
-    check_text: Check | None
-    check: Check | None
-    run_on: bool
-
-    @property
-    def archive(self) -> type[Archive]:
-        return self.gate.archive
+def judge(ask: Ask, gate: Gate, received: Received, wall_now: float) -> None:
+    """Raise Setback for a challenge page, whatever its status, and for a status that is no answer."""
+    if _is_wall(ask, gate.lane, received):
+        raise walled(gate.archive)
+    if received.status not in ask.statuses:
+        raise _refusal(gate.archive, gate.lane, received, wall_now)
 
 
-def judge(wanted: Wanted, lane: Lane, received: Received, wall_now: float) -> None:
-    """Raise Setback for a challenge page, whatever its status, and for a status that is no answer. It came from `lane`."""
-    if _is_wall(wanted, lane, received):
-        raise walled(wanted.archive)
-    if received.status not in wanted.statuses:
-        raise _refusal(wanted.archive, lane, received, wall_now)
-
-
-def _is_wall(wanted: Wanted, lane: Lane, received: Received) -> bool:
+def _is_wall(ask: Ask, lane: Lane, received: Received) -> bool:
     if received.headers.get("cf-mitigated", "").lower() == "challenge":
         return True
-    if not is_html(received.body, received.headers.get("content-type", "")):
+    if not is_html(received.body, received.content_type):
         return False
     signs: tuple[str, ...] = (*WALL_SIGNS, *lane.wall_signs)
-    if received.status == 403 and 403 not in wanted.statuses:
+    if received.status == 403 and 403 not in ask.statuses:
         signs += ("access denied",)
     page = received.body[:SIGNS_IN_BYTES].decode("utf-8", "replace").lower()
-    where = received.url.lower() if received.url != wanted.question.url else ""
-    asked = unquote_plus(" ".join((wanted.question.url, *(value for _, value in wanted.question.form)))).lower()
-    return any((sign in page or sign in where) and sign not in asked for sign in signs)  # an error page may repeat what was asked
+    where = received.url.lower() if received.url != ask.url else ""
+    asked = unquote_plus(" ".join((ask.url, *(value for _, value in ask.form)))).lower()
+    # An error page may repeat what was asked.
+    return any((sign in page or sign in where) and sign not in asked for sign in signs)
 
 
 def leads_to_wall(lane: Lane, address: str, asked: str) -> bool:
@@ -116,31 +101,32 @@ def _retry_after(value: str | None, wall_now: float) -> float | None:
     return None if moment is None else min(max(0.0, moment - wall_now), BLOCK_LIMIT_S)
 
 
-def read(wanted: Wanted, received: Received, *, cached: bool = False) -> Reply:
+def read(ask: Ask, archive: type[Archive], received: Received, *, cached: bool = False) -> Reply:
     """The answer decoded and checked. Raises UnreadableAnswer, or what a check raises."""
-    archive, content_type = wanted.archive, received.headers.get("content-type", "")
-    as_text: Callable[[bytes, str], str] = text_of_xml if wanted.kind == "xml" else decode_text
-
-    def reply(value: Any) -> Reply:
-        return Reply(value=value, status=received.status, headers=received.headers, url=received.url,
-                     retrieved_at=received.retrieved_at, cached=cached)
-
-    if wanted.check_text is not None:
-        wanted.check_text(reply(as_text(received.body, content_type)))
+    reply = Reply(value=None, status=received.status, headers=received.headers, url=received.url,
+                  retrieved_at=received.retrieved_at, cached=cached)
+    if ask.check_text is not None:
+        ask.check_text(replace(reply, value=_as_text(ask, received)))
     try:
-        answer = reply(_value(wanted.kind, received, content_type))
+        value = _value(ask, received)
     except ValueError as exc:
         if received.status == 200:
-            raise UnreadableAnswer(f"The answer of {archive.name} {exc}.", archive=archive.key, status=received.status) from exc
-        answer = reply(as_text(received.body, content_type))
-    if wanted.check is not None:
-        wanted.check(answer)
-    return answer
+            raise UnreadableAnswer(f"The answer of {archive.name} {exc}.", archive=archive.key, status=200) from exc
+        value = _as_text(ask, received)
+    reply = replace(reply, value=value)
+    if ask.check is not None:
+        ask.check(reply)
+    return reply
 
 
-def _value(kind: str, received: Received, content_type: str) -> Any:
+def _as_text(ask: Ask, received: Received) -> str:
+    decode = text_of_xml if ask.body == "xml" else decode_text
+    return decode(received.body, received.content_type)
+
+
+def _value(ask: Ask, received: Received) -> Any:
     """The body as the kind of answer that was due. Raises ValueError with a phrase that says what came instead."""
-    body = received.body
+    kind, body, content_type = ask.body, received.body, received.content_type
     if kind != "html" and received.status == 200 and is_html(body, "" if kind == "xml" else content_type):
         raise ValueError("is a web page instead of data")
     if kind == "json":

@@ -1,0 +1,174 @@
+"""The pace of a lane between processes: one small file each, read and written under its lock.
+
+The next free slot is reserved under the lock and waited for outside it. Whatever happens to the file
+(a crash, garbage, a read-only folder, a lock that nobody lets go), each process's own spacing stands.
+"""
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .call import Clock
+
+LOCK_PATIENCE_S = 0.25  # a holder needs well under a millisecond; longer means that it is stopped or the disk hangs
+LEDGER_REST_S = 30.0  # how long a ledger that failed is left alone
+SETTING_OUT_S = 2.0  # a request that has its turn sends within milliseconds; after this long its process is taken for dead
+LOOK_AGAIN_S = 0.005  # how often to look whether the request before has been sent
+AHEAD_LIMIT_S = 60.0  # least distance at which a reserved slot is taken for garbage …
+AHEAD_LIMIT_SLOTS = 100  # … or this many spacings, if that is more: each process reserves one slot at a time
+BLOCK_LIMIT_S = 24 * 3600.0  # no block is believed for longer
+LEDGER_LIMIT_BYTES = 4096
+NEVER = -1e9  # a moment before any that a monotonic clock shows
+_log = logging.getLogger("books")
+
+
+@dataclass(slots=True, kw_only=True)
+class LaneState:
+    """A lane's pace and block: each process has its own in memory, and all share the one in the ledger.
+
+    Slots are on the monotonic clock, which the systems served here count from their start for all processes. Blocks go by the
+    clock that `now` is read from: in a file the wall clock, since they outlive the machine's sleep and restarts; in memory the
+    monotonic one, which nobody sets.
+
+    `next_free` is the next slot nobody has reserved, `last_start` when a request last set out, `setting_out` whether it has its
+    turn but has not yet been sent, `written` when this was written: a later moment than now means another start of the machine.
+    `blocked_at` and `blocked_s` are a block's beginning and length, `blocked_by` limit|wall, `wall_step` how often the challenge
+    was met in a row.
+    """
+
+    next_free: float = NEVER
+    last_start: float = NEVER
+    setting_out: bool = False
+    written: float = NEVER
+    blocked_at: float = 0.0
+    blocked_s: float = 0.0
+    blocked_by: str = ""
+    wall_step: int = 0
+
+    @classmethod
+    def read(cls, text: bytes) -> LaneState:
+        """The state in a file's text; anything that is not one is a fresh state."""
+        fresh = cls()
+        try:
+            stored = json.loads(text)
+            read = {name: type(usual)(stored[name]) for name, usual in asdict(fresh).items()}
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            return fresh
+        return cls(**read) if all(isinstance(value, str) or abs(value) < 1e12 for value in read.values()) else fresh
+
+    def write(self) -> bytes:
+        return (json.dumps(asdict(self), indent=1) + "\n").encode()
+
+    def forget_strange_slots(self, now: float, spacing_s: float) -> None:
+        """Drop slots of another start of the machine or absurdly far ahead: they would stop the archive."""
+        ahead = max(AHEAD_LIMIT_S, AHEAD_LIMIT_SLOTS * spacing_s)
+        if self.written > now + 1.0 or self.next_free > now + ahead or self.last_start > now + 1.0:
+            self.next_free = self.last_start = NEVER
+
+    def confirm(self, now: float, spacing_s: float) -> float:
+        """When a slot whose time has come may be used: now, or somewhat later because the request before it sets out late."""
+        if self.setting_out and now < self.last_start + SETTING_OUT_S:
+            return now + LOOK_AGAIN_S
+        free = self.last_start + spacing_s
+        if now < free:
+            return free
+        self.started(now, spacing_s)
+        self.setting_out = True
+        return now
+
+    def started(self, now: float, spacing_s: float) -> None:
+        self.last_start, self.setting_out = max(self.last_start, now), False
+        self.next_free = max(self.next_free, now + spacing_s)
+
+    def block(self, now: float, seconds: float, by: str, wall_step: int) -> None:
+        """Stay silent from now on, unless a longer block stands."""
+        if seconds > self.blocked_for(now):
+            self.blocked_at, self.blocked_s, self.blocked_by = now, seconds, by
+        self.wall_step = wall_step
+
+    def blocked_for(self, now: float) -> float:
+        """Seconds the block still lasts; 0.0 when none does. After the clock was set back it counts anew from now."""
+        if self.blocked_at > now + 1.0:
+            self.blocked_at = now
+        return max(0.0, self.blocked_at + min(self.blocked_s, BLOCK_LIMIT_S) - now)
+
+
+class Ledger:
+    """One lane's state in one file. Without `path`, or while the file cannot be used, it reads as fresh and nothing is kept."""
+
+    def __init__(self, path: Path | None, spacing_s: float, clock: Clock) -> None:
+        self._path = path
+        self._spacing_s = spacing_s
+        self._clock = clock
+        self._rest_until = NEVER
+
+    @contextmanager
+    def held(self) -> Iterator[LaneState]:
+        """The state, under the file's lock, written back at the end if it changed."""
+        state: LaneState | None = None
+        if self._path is not None and self._clock.monotonic() >= self._rest_until:
+            try:
+                with _locked(self._path) as handle:
+                    state = LaneState.read(os.read(handle, LEDGER_LIMIT_BYTES))
+                    state.forget_strange_slots(self._clock.monotonic(), self._spacing_s)
+                    before = state.write()
+                    yield state
+                    if state.write() != before:
+                        state.written = self._clock.monotonic()
+                        _overwrite(handle, state.write())
+            except OSError as exc:
+                self._rest_until = self._clock.monotonic() + LEDGER_REST_S
+                _log.info("pacing is not shared with other processes for %d s: %s", LEDGER_REST_S, exc.strerror or exc)
+        if state is None:
+            yield LaneState()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """A descriptor of the file, made when missing, under its exclusive lock. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
+    until = time.monotonic() + LOCK_PATIENCE_S
+    try:
+        while True:
+            try:
+                _flock(handle, _TAKE)
+                break
+            except (BlockingIOError, PermissionError):
+                if time.monotonic() >= until:
+                    raise TimeoutError("the lock is not let go") from None
+            time.sleep(0.002)
+        yield handle
+        _flock(handle, _LET_GO)
+    finally:
+        os.close(handle)
+
+
+def _overwrite(handle: int, text: bytes) -> None:
+    """Write in place: a crash half-way leaves garbage, which reads as a fresh state."""
+    os.lseek(handle, 0, os.SEEK_SET)
+    os.write(handle, text)
+    os.ftruncate(handle, len(text))
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _flock(handle: int, mode: int) -> None:
+        os.lseek(handle, 1 << 30, os.SEEK_SET)  # a byte far behind the text: a lock here also forbids reading
+        msvcrt.locking(handle, mode, 1)
+        os.lseek(handle, 0, os.SEEK_SET)
+
+    _TAKE, _LET_GO = msvcrt.LK_NBLCK, msvcrt.LK_UNLCK
+else:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN
+    from fcntl import flock as _flock
+
+    _TAKE, _LET_GO = LOCK_EX | LOCK_NB, LOCK_UN
