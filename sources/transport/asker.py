@@ -1,4 +1,5 @@
-"""The transport as one archive sees it during one call: only its own addresses, and a memory of what was answered."""
+"""The transport as one archive sees it during one call: only its own addresses, and a memory of
+what was answered."""
 from __future__ import annotations
 
 import re
@@ -30,8 +31,8 @@ class Carrier(Protocol):
 class ArchiveAsker:
     """The way out for one archive (contract.Way), and what the client wants to know afterwards.
 
-    `replies` are the answers used so far, without their values; `requests_sent` counts what went out, answered or not;
-    with a shelf, what was looked up there.
+    `replies` are the answers used so far, without their values; `requests_sent` counts what went
+    out, answered or not; with a shelf, what was looked up there.
     """
 
     def __init__(self, carrier: Carrier, archive: type[Archive], call: Call) -> None:
@@ -69,17 +70,20 @@ class ArchiveAsker:
         return min((reply.retrieved_at for reply in self.replies), default=None)
 
     def forget(self) -> None:
-        """Keep none of the answers used so far: one could not be read after all, and asking again must ask the archive."""
+        """Keep none of the answers used so far: one could not be read after all, and asking
+        again must ask the archive."""
         for question in self._answered:
             self._carrier.cache.drop(question)
 
     def others_waiting(self) -> bool:
         """Whether another call waits for this archive."""
-        return any(self._carrier.gate(lane).waits_for_others(self.call) for lane in self.archive.lanes)
+        return any(self._carrier.gate(lane).waits_for_others(self.call)
+                   for lane in self.archive.lanes)
 
 
 def lane_of(archive: type[Archive], url: str) -> Lane:
-    """The lane an address belongs to; one that names the path wins. Raises InvalidInput when there is none."""
+    """The lane an address belongs to; one that names the path wins. Raises InvalidInput when
+    there is none."""
     parts = urlsplit(url)
     try:
         host, port = parts.hostname or "", parts.port
@@ -89,8 +93,8 @@ def lane_of(archive: type[Archive], url: str) -> Lane:
     lanes = [lane for lane in archive.lanes if plain and parts.scheme in ("https", lane.scheme)
              and _fits(lane.hosts, host) and (not lane.paths or _fits(lane.paths, parts.path))]
     if not lanes:
-        raise InvalidInput(f"The address is none of those that {archive.name} is asked at; nothing was sent.",
-                           archive=archive.key)
+        raise InvalidInput(f"The address is none of those that {archive.name} is asked at; "
+                           "nothing was sent.", archive=archive.key)
     return next((lane for lane in lanes if lane.paths), lanes[0])
 
 

@@ -1,7 +1,8 @@
 """A body of bytes as JSON, as an XML element or as text; bounded, and never guessed into sense.
 
-Every function raises ValueError with a short phrase that completes "the answer …"; the transport names the archive.
-Sources: RFC 8259 (JSON is UTF-8; a byte order mark may be ignored), RFC 7303 and XML 1.0 (a document declares its encoding).
+Every function raises ValueError with a short phrase that completes "the answer …"; the transport
+names the archive. Sources: RFC 8259 (JSON is UTF-8; a byte order mark may be ignored), RFC 7303 and
+XML 1.0 (a document declares its encoding).
 """
 from __future__ import annotations
 
@@ -9,33 +10,38 @@ import codecs
 import json
 import math
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 DEPTH_LIMIT = 200  # levels of JSON; the deepest answer recorded has 9
-PARTS_LIMIT = 1_000_000  # values or elements: each costs some hundred bytes once read; the answers recorded stay below 3,000
+# values or elements: each costs some hundred bytes once read; the answers recorded stay below 3,000
+PARTS_LIMIT = 1_000_000
 DIGITS_LIMIT = 100  # digits of one number; identifiers of the archives stay below 20
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:\-]+)", re.IGNORECASE)
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._\-]+)["']""")
-_HTML = re.compile(rb"\A[\s\xef\xbb\xbf]*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|title|body)\b",
-                   re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(rb"\A[\s\xef\xbb\xbf]*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
+                   rb"<(?:!doctype\s+html|html|head|title|body)\b", re.IGNORECASE | re.DOTALL)
 
 
 def is_html(body: bytes, content_type: str) -> bool:
-    """Whether a body is a web page, by what it begins with; the header decides only when the body begins with markup."""
+    """Whether a body is a web page, by what it begins with; the header decides only when the
+    body begins with markup."""
     if _HTML.match(body[:8192]):
         return True
     start = body[:512].lstrip()
-    return "text/html" in content_type.lower() and start.startswith(b"<") and not start.startswith(b"<?xml")
+    said = "text/html" in content_type.lower()
+    return said and start.startswith(b"<") and not start.startswith(b"<?xml")
 
 
 def decode_json(body: bytes) -> Any:
-    """The JSON value of a UTF-8 body: no NaN or Infinity, no endless number, at most DEPTH_LIMIT levels."""
+    """The JSON value of a UTF-8 body: no NaN or Infinity, no endless number, at most DEPTH_LIMIT
+    levels."""
     if not body.strip():
         raise ValueError("is empty")
     if sum(map(body.count, (b",", b"[", b"{"))) > PARTS_LIMIT:
         raise ValueError("holds more values than any true answer")
     try:
-        value = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_int=_integer, parse_float=_fraction)
+        value = json.loads(body.decode("utf-8-sig"), parse_constant=_number, parse_int=_number,
+                           parse_float=_number)
     except UnicodeDecodeError as exc:
         raise ValueError("is not in UTF-8, as JSON must be") from exc
     except RecursionError as exc:
@@ -44,39 +50,33 @@ def decode_json(body: bytes) -> Any:
         raise ValueError("is not whole JSON") from exc
     level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEPTH_LIMIT):
-        level = [child for node in level for child in (node.values() if isinstance(node, dict) else node)
+        level = [child for node in level
+                 for child in (node.values() if isinstance(node, dict) else node)
                  if isinstance(child, (dict, list))]
         if not level:
             return value
     raise ValueError("is nested too deeply")
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > DIGITS_LIMIT:
+def _number(text: str) -> int | float:
+    """A number that has an end and a size: neither NaN nor Infinity has."""
+    number, whole = float(text), text.lstrip("-").isdigit()
+    if not math.isfinite(number) or (whole and len(text) > DIGITS_LIMIT):
         raise ValueError("a number without end")
-    return int(digits)
-
-
-def _fraction(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError("a number out of range")
-    return number
+    return int(text) if whole else number
 
 
 def decode_xml(body: bytes, content_type: str) -> Any:
-    """The root element (lxml): no entities, no document type, no network, no recovery from errors, libxml2's own limits kept."""
+    """The root element (lxml): no entities, no document type, no network, no recovery from
+    errors, libxml2's own limits kept."""
     from lxml import etree
 
     if not body.strip():
         raise ValueError("is empty")
     if body.count(b"<") > PARTS_LIMIT:
         raise ValueError("holds more elements than any true answer")
-    parser = etree.XMLParser(encoding=_xml_override(body, content_type), resolve_entities=False, no_network=True, load_dtd=False,
+    parser = etree.XMLParser(encoding=_xml_override(body, content_type), resolve_entities=False,
+                             no_network=True, load_dtd=False,
                              dtd_validation=False, huge_tree=False, recover=False)
     try:
         root: Any = etree.fromstring(body, parser)
@@ -88,10 +88,12 @@ def decode_xml(body: bytes, content_type: str) -> Any:
 
 
 def _xml_override(body: bytes, content_type: str) -> str | None:
-    """The encoding to read XML in, or None where the document's own declaration (or its absence) is to be believed.
+    """The encoding to read XML in, or None where the document's own declaration (or its absence) is
+    to be believed.
 
-    A declared one-byte encoding is a lie when the bytes are UTF-8 beyond ASCII: chance does not write that (Gallica's page texts
-    were seen to declare ISO-8859-1 over UTF-8). Without a declaration, bytes that are not UTF-8 are read as the header says.
+    A declared one-byte encoding is a lie when the bytes are UTF-8 beyond ASCII: chance does not
+    write that (Gallica's page texts were seen to declare ISO-8859-1 over UTF-8). Without a
+    declaration, bytes that are not UTF-8 are read as the header says.
     """
     declared = _DECLARED.match(body[:1024])
     utf8 = _is_utf8(body)
@@ -104,7 +106,8 @@ def _xml_override(body: bytes, content_type: str) -> str | None:
 
 
 def decode_text(body: bytes, content_type: str) -> str:
-    """The body as text: the declared charset, else UTF-8, else Latin-1 (which never fails); a byte order mark is dropped."""
+    """The body as text: the declared charset, else UTF-8, else Latin-1 (which never fails); a
+    byte order mark is dropped."""
     for name in (charset(content_type), "utf-8"):
         if name:
             try:
@@ -126,7 +129,8 @@ def charset(content_type: str) -> str | None:
     match = _CHARSET.search(content_type)
     try:
         if match:
-            "".encode(match.group(1))  # a LookupError for an unknown name and for a codec that makes no text
+            # a LookupError for an unknown name and for a codec that makes no text
+            "".encode(match.group(1))
         return match.group(1) if match else None
     except (LookupError, ValueError):
         return None

@@ -1,4 +1,5 @@
-"""Good answers kept in memory for a while, so that what was asked once is not asked again at once."""
+"""Good answers kept in memory for a while, so that what was asked once is not asked again at
+once."""
 from __future__ import annotations
 
 import math
@@ -6,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 
+from ..settings import Settings
 from .call import Clock
 from .exchange import Received
 
@@ -13,11 +15,12 @@ CACHE_LIMIT_BYTES = 32 << 20
 
 
 class Cache:
-    """Answers by their question, the least lately used going first; bounded in number, in bytes and in age (seconds)."""
+    """Answers by their question, the least lately used going first; bounded in number, in bytes
+    and in age (seconds)."""
 
-    def __init__(self, entries_max: int, lifetime_s: float, clock: Clock) -> None:
-        self._entries_max = entries_max
-        self._lifetime_s = lifetime_s
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._entries_max = settings.cache_max_entries
+        self._lifetime_s = settings.cache_ttl_ms / 1000
         self._clock = clock
         self._lock = threading.RLock()
         self._kept: OrderedDict[Hashable, tuple[float, Received]] = OrderedDict()

@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 from ..errors import Cancelled, TimedOut
 
-PAUSE_MARGIN_S = 0.005  # a request is on its way a little after its start is noted; the archive must not see less than is owed
+# a request is on its way a little after its start is noted; the archive must not see less than is
+# owed
+PAUSE_MARGIN_S = 0.005
 
 
 class Clock:
-    """Time, and the two ways of waiting. `changed` is held by the caller; both may return early, so the caller looks again."""
+    """Time, and the two ways of waiting. `changed` is held by the caller; both may return early,
+    so the caller looks again."""
 
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""
@@ -31,9 +34,11 @@ class Clock:
 
 
 class Call:
-    """A caller's question: its time budget in seconds, its cancellation, and whom to tell how it goes (contract.Call)."""
+    """A caller's question: its time budget in seconds, its cancellation, and whom to tell how it
+    goes (contract.Call)."""
 
-    def __init__(self, budget_s: float, *, tell: Callable[[str], None] | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, budget_s: float, *, tell: Callable[[str], None] | None = None,
+                 clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.budget_s = budget_s
         self.deadline = self.clock.monotonic() + budget_s
@@ -56,7 +61,8 @@ class Call:
             self._tell(message)
 
     def cancel(self) -> None:
-        """Take the question back, from any thread; whoever waits for it stops at once. A second time does nothing."""
+        """Take the question back, from any thread; whoever waits for it stops at once. A second
+        time does nothing."""
         with self._lock:
             self.cancelled = True
             wake = tuple(self._wake)

@@ -1,6 +1,8 @@
-"""One request on the wire, by `requests`: bounded in time against any slowness and in memory against any body.
+"""One request on the wire, by `requests`: bounded in time against any slowness and in memory
+against any body.
 
-This is the only module that opens a connection. `requests` is imported when the first one is opened.
+This is the only module that opens a connection. `requests` is imported when the first one is
+opened.
 """
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from urllib.parse import urlencode
 
 from ..contract import Archive, Ask, Pairs
 from ..errors import ArchiveUnreachable, SourceError, TimedOut, UnreadableAnswer
+from ..settings import PROJECT_URL, Settings
 from .exchange import CURRENT, Exchange, Setback
 
 if TYPE_CHECKING:
@@ -21,8 +24,10 @@ BODY_LIMIT_BYTES = 32 << 20  # DESIGN 10: the ceiling on a decoded body
 REFUSAL_LIMIT_BYTES = 64 << 10  # of a body that only explains a refusal
 CHUNK_BYTES = 16 << 10  # read at once; small, since each may decode to a thousand times as much
 OFTEN = 99  # tries: as often as BOOKS_MAX_RETRIES allows
+TOO_LONG = f"of more than {BODY_LIMIT_BYTES >> 20} MiB; it was not read to the end."
 BROKE_OFF = "{} broke off in the middle of its answer."
-ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml", "text": "text/plain, */*;q=0.5",
+ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml",
+          "text": "text/plain, */*;q=0.5",
           "html": "text/html, */*;q=0.5"}
 _PLAIN_ADDRESS = re.compile(r"https?://[a-z0-9.-]+/[\w./~:@,+=-]*(?:\?[\w./~:@,+=&-]+)?", re.ASCII)
 
@@ -30,7 +35,8 @@ _PLAIN_ADDRESS = re.compile(r"https?://[a-z0-9.-]+/[\w./~:@,+=-]*(?:\?[\w./~:@,+
 # sentence and hint, and how often to ask again. The first row that is right counts.
 _WHO_ANSWERS = "`mcp-books check` shows what answers."
 BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
-    ("certificate", ArchiveUnreachable, "The certificate shown in the name of {} could not be verified.",
+    ("certificate", ArchiveUnreachable,
+     "The certificate shown in the name of {} could not be verified.",
      "Behind a company's own authority, set REQUESTS_CA_BUNDLE to its certificate file.", 0),
     ("SSLError", ArchiveUnreachable, "The secure connection to {} broke.", None, OFTEN),
     ("ProxyError", ArchiveUnreachable, "The proxy did not let the request to {} through.",
@@ -40,9 +46,11 @@ BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
     ("InvalidSchema", ArchiveUnreachable, "The proxy setting cannot be used.",
      "Check HTTPS_PROXY; a SOCKS proxy is not supported.", 0),
     ("ConnectTimeout", TimedOut, "No connection to {} came about in time.",
-     "Check the network and the proxy settings: a firewall that drops requests looks like this.", 0),
+     "Check the network and the proxy settings: a firewall that drops requests looks like this.",
+     0),
     ("Timeout", TimedOut, "{} did not answer in time.", None, 0),
-    ("ContentDecodingError", UnreadableAnswer, "{} sent an answer that cannot be decompressed.", None, 0),
+    ("ContentDecodingError", UnreadableAnswer, "{} sent an answer that cannot be decompressed.",
+     None, 0),
     ("ChunkedEncodingError", ArchiveUnreachable, BROKE_OFF, None, OFTEN),
     ("gaierror", ArchiveUnreachable, "The host name of {} could not be looked up.",
      "Check the network, its name server (DNS) and the proxy settings; " + _WHO_ANSWERS, 0),
@@ -50,22 +58,25 @@ BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
      "Check the firewall and the proxy settings; " + _WHO_ANSWERS, 0),
     ("NewConnectionError", ArchiveUnreachable, "{} could not be reached from here.",
      "Check the network and the proxy settings; " + _WHO_ANSWERS, 0),
-    ("ConnectionError", ArchiveUnreachable, "The connection to {} broke before an answer came.", None, OFTEN),
-    ("RequestException", ArchiveUnreachable, "{} sent something that is no answer in HTTP.", None, 0),
+    ("ConnectionError", ArchiveUnreachable, "The connection to {} broke before an answer came.",
+     None, OFTEN),
+    ("RequestException", ArchiveUnreachable, "{} sent something that is no answer in HTTP.", None,
+     0),
     ("OSError", ArchiveUnreachable, "The certificate file named in the settings could not be read.",
      "Check REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.", 0))
 
 
 class Wire:
-    """The connections of one transport, kept open between requests; no cookie, no password file, no other default of `requests`.
+    """The connections of one transport, kept open between requests; no cookie, no password file, no
+    other default of `requests`.
 
-    `gateway` is where every request goes instead, never through a proxy (settings.gateway); else proxies
-    and certificate authorities come from the environment as `requests` reads them. `agent` is who asks.
+    A gateway (settings.gateway) is where every request goes instead, never through a proxy; else
+    proxies and certificate authorities come from the environment as `requests` reads them.
     """
 
-    def __init__(self, gateway: str | None, agent: str) -> None:
-        self._gateway = gateway
-        self._agent = agent
+    def __init__(self, settings: Settings, identity: str) -> None:
+        self._gateway = settings.gateway
+        self._agent = " ".join(filter(None, (settings.user_agent, identity, f"(+{PROJECT_URL})")))
         self._lock = threading.Lock()
         self._session: requests.Session | None = None
 
@@ -85,7 +96,8 @@ class Wire:
                 self._session = None
 
     def run(self, exchange: Exchange) -> None:
-        """Carry out an exchange, in the thread that calls; whatever happens ends up in the exchange."""
+        """Carry out an exchange, in the thread that calls; whatever happens ends up in the
+        exchange."""
         busy_with = CURRENT.set(exchange)
         try:
             exchange.answer = self._send(exchange)
@@ -100,7 +112,8 @@ class Wire:
             around: Any = session.merge_environment_settings(exchange.ask.url, {}, True, None, None)
             adapter = session.get_adapter(str(request.url))
             exchange.started()
-            response = adapter.send(request, stream=True, timeout=(exchange.limit_s, exchange.limit_s),
+            response = adapter.send(request, stream=True,
+                                    timeout=(exchange.limit_s, exchange.limit_s),
                                     verify=around["verify"], cert=None,
                                     proxies=around["proxies"] if self._gateway is None else {})
             exchange.answering = True
@@ -110,12 +123,14 @@ class Wire:
             raise _translated(exc, exchange.archive) from exc
 
     def _prepared(self, ask: Ask) -> requests.PreparedRequest:
-        """The request as it leaves, to the address letter by letter; an adapter cannot change who asks."""
+        """The request as it leaves, to the address letter by letter; an adapter cannot change
+        who asks."""
         import requests
 
         headers = {"Accept": ACCEPT[ask.body], **dict(ask.headers), "User-Agent": self._agent,
                    "Accept-Encoding": "gzip, deflate"}
-        request = requests.Request(ask.method, ask.url, data=list(ask.form) or None, headers=headers).prepare()
+        request = requests.Request(ask.method, ask.url, data=list(ask.form) or None,
+                                   headers=headers).prepare()
         request.url = ask.url
         if self._gateway is not None:
             request.url = self._gateway + "/" + ask.url.split("://", 1)[1]
@@ -123,8 +138,10 @@ class Wire:
 
 
 def address(url: str, params: Pairs = ()) -> str:
-    """An address with its parameters, in order, percent-encoded as `requests` does. Raises ValueError."""
-    if _PLAIN_ADDRESS.fullmatch(url) and "/." not in url:  # `requests` takes a hundred times as long to find nothing to mend
+    """An address with its parameters, in order, percent-encoded as `requests` does. Raises
+    ValueError."""
+    # `requests` takes a hundred times as long to find nothing to mend
+    if _PLAIN_ADDRESS.fullmatch(url) and "/." not in url:
         query = urlencode(params)
         return url + ("&" if "?" in url else "?") + query if query else url
     import requests
@@ -136,38 +153,52 @@ def address(url: str, params: Pairs = ()) -> str:
 
 
 def _headers(response: requests.Response) -> Mapping[str, str]:
-    return {name.lower(): value for name, value in response.headers.items() if name.lower() != "set-cookie"}
+    return {name.lower(): value for name,
+            value in response.headers.items() if name.lower() != "set-cookie"}
 
 
 def _body(exchange: Exchange, response: requests.Response) -> bytes:
-    """The decompressed body, whole or not at all; of a refusal, its beginning. A redirect's body is not read."""
+    """The decompressed body, whole or not at all; of a refusal, its beginning. A redirect's body
+    is not read."""
     archive, status = exchange.archive, response.status_code
     if 300 <= status < 400 and "location" in response.headers:
         return b""
-    if "," in response.headers.get("content-encoding", ""):  # nested compression multiplies; nobody needs it
+    # nested compression multiplies; nobody needs it
+    if "," in response.headers.get("content-encoding", ""):
         raise _unreadable(archive, status, "compressed more than once.")
     chunks, size = [], 0
     for chunk in response.iter_content(CHUNK_BYTES):
         chunks.append(chunk)
         size += len(chunk)
         if size > BODY_LIMIT_BYTES:
-            raise _unreadable(archive, status, f"of more than {BODY_LIMIT_BYTES >> 20} MiB; it was not read to the end.")
+            raise _unreadable(archive, status, TOO_LONG)
         if size > REFUSAL_LIMIT_BYTES and status not in exchange.ask.statuses:
             return b"".join(chunks)
-    announced = response.headers.get("content-length", "") if status not in (204, 304) else ""  # these two have no body
-    if announced.isascii() and announced.isdigit() and response.raw.tell() < int(announced):
-        raise Setback(ArchiveUnreachable(BROKE_OFF.format(archive.name), archive=archive.key), tries=OFTEN)
+    if _broke_off(response):
+        raise Setback(ArchiveUnreachable(BROKE_OFF.format(archive.name), archive=archive.key),
+                      tries=OFTEN)
     return b"".join(chunks)
 
 
+def _broke_off(response: requests.Response) -> bool:
+    announced = response.headers.get("content-length", "")
+    has_body = response.status_code not in (204,
+                                            304) and announced.isascii() and announced.isdigit()
+    return has_body and bool(response.raw.tell() < int(announced))
+
+
 def _unreadable(archive: type[Archive], status: int, what: str) -> Setback:
-    return Setback(UnreadableAnswer(f"{archive.name} sent an answer {what}", archive=archive.key, status=status))
+    return Setback(UnreadableAnswer(f"{archive.name} sent an answer {what}", archive=archive.key,
+                                    status=status))
 
 
 def _translated(exc: OSError, archive: type[Archive]) -> Setback:
-    """An exception of `requests` as one of ours. Nothing of its text is kept: it may hold addresses and a proxy's password."""
-    reason = getattr(exc.args[0], "reason", None) if exc.args else None  # NewConnectionError: refused, no such host, no route
-    cause = reason and (reason.__cause__ or reason.__context__)  # what the system said; urllib3 1 keeps it as the context
+    """An exception of `requests` as one of ours. Nothing of its text is kept: it may hold
+    addresses and a proxy's password."""
+    # NewConnectionError: refused, no such host, no route
+    reason = getattr(exc.args[0], "reason", None) if exc.args else None
+    # what the system said; urllib3 1 keeps it as the context
+    cause = reason and (reason.__cause__ or reason.__context__)
     signs = {kind.__name__ for seen in (exc, reason, cause) for kind in type(seen).__mro__}
     if "SSLError" in signs and "certificate" in str(exc).lower():
         signs.add("certificate")

@@ -1,8 +1,10 @@
-"""The one way out: every request of every archive goes through here, in its turn, within its time, to its own hosts only.
+"""The one way out: every request of every archive goes through here, in its turn, within its time,
+to its own hosts only.
 
-A question that a cache entry answers costs nothing. Otherwise it becomes a flight, which whoever asks the same joins. A thread of
-its own enters the lane's gate, sends, follows redirects, asks again where that can help, reads and checks the answer. Callers
-wait for the flight and may leave it. They are also those who watch over it: whoever sees that the time of its request is up, or
+A question that a cache entry answers costs nothing. Otherwise it becomes a flight, which whoever
+asks the same joins. A thread of its own enters the lane's gate, sends, follows redirects, asks
+again where that can help, reads and checks the answer. Callers wait for the flight and may leave
+it. They are also those who watch over it: whoever sees that the time of its request is up, or
 leaves last, cuts the request short, whatever its thread still hangs on.
 """
 from __future__ import annotations
@@ -15,14 +17,22 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import urljoin
 
 from ..contract import Archive, Ask, Lane, Reply
-from ..errors import ArchiveUnreachable, Cancelled, InvalidInput, RateLimited, SourceError, TimedOut, UnreadableAnswer
-from ..settings import PROJECT_URL, Settings
+from ..errors import (
+    ArchiveUnreachable,
+    Cancelled,
+    InvalidInput,
+    RateLimited,
+    SourceError,
+    TimedOut,
+    UnreadableAnswer,
+)
+from ..settings import Settings
 from .asker import ArchiveAsker, lane_of
 from .cache import Cache
 from .call import Call, Clock
@@ -34,7 +44,10 @@ from .verdict import judge, leads_to_wall, read, walled
 
 REDIRECTS_MAX = 5  # hops; RFC 9110 names no figure, and the archives need two
 WORTH_TELLING_S = 0.5  # a shorter wait for a slot is no news
-ASK_AGAIN_S = 40.0  # a newspaper search of the Library of Congress takes 30 to 45 s (facts of 2026-11)
+# a newspaper search of the Library of Congress takes 30 to 45 s (facts of 2026-11)
+ASK_AGAIN_S = 40.0
+SHELF_HINT = ("Ask what the shelf holds (`mcp-books demo` lists the sample shelf), or unset "
+              "BOOKS_REPLAY_DIR.")
 NOBODY_WAITED = "Nobody waited for this answer any more."
 _log = logging.getLogger("books")
 
@@ -43,13 +56,15 @@ _log = logging.getLogger("books")
 class Flight:
     """One question under way, for all who wait for it.
 
-    Its own thread writes every field but `callers` and `left_late`, and the end when it is cut short.
+    Its own thread writes every field but `callers` and `left_late`, and the end when it is cut
+    short.
     """
 
     ask: Ask
     gate: Gate  # of the address asked last: a redirect may lead to another lane
     callers: list[Call]
-    left_late: list[Call]  # callers whose time was up, for whom it may run on
+    # callers whose time was up, for whom it may run on
+    left_late: list[Call] = field(default_factory=list)
     first_sent_at: float | None = None
     requests_sent: int = 0
     exchange: Exchange | None = None  # on the wire now
@@ -81,24 +96,27 @@ class Flight:
 
 
 class Transport:
-    """All of a process's requests. `archives` bring their lanes; `identity` is product/version, as archives see it.
+    """All of a process's requests. `archives` bring their lanes; `identity` is product/version, as
+    archives see it.
 
-    `clock` is what deadlines and lifetimes go by, `pacing_clock` (the same, if left out) what the gates go by.
+    `clock` is what deadlines and lifetimes go by, `pacing_clock` (the same, if left out) what the
+    gates go by.
     """
 
-    def __init__(self, settings: Settings, archives: Iterable[type[Archive]], *, clock: Clock | None = None,
+    def __init__(self, settings: Settings, archives: Iterable[type[Archive]], *,
+                 clock: Clock | None = None,
                  pacing_clock: Clock | None = None, identity: str = "mcp-books") -> None:
         self.settings = settings
         self.clock = clock or Clock()
-        self.cache = Cache(settings.cache_max_entries, settings.cache_ttl_ms / 1000, self.clock)
+        self.cache = Cache(settings, self.clock)
         self._archives = {archive.key: archive for archive in archives}
-        self._gates = {lane.key: _gate(settings, archive, lane, pacing_clock or self.clock)
-                       for archive in self._archives.values() for lane in archive.lanes}
+        self._gates = _gates(settings, self._archives.values(), pacing_clock or self.clock)
         self._timeout_s = settings.timeout_ms / 1000
-        self._wire = Wire(settings.gateway, " ".join(filter(None, (settings.user_agent, identity, f"(+{PROJECT_URL})"))))
+        self._wire = Wire(settings, identity)
         self._recorder = Recorder(settings.record_dir) if settings.record_dir else None
         self._shelf = Shelf(settings.replay_dir) if settings.replay_dir else None
-        self._changed = threading.Condition()  # guards the flights; notified whenever one of them changes
+        # guards the flights; notified whenever one of them changes
+        self._changed = threading.Condition()
         self._flights: dict[Hashable, Flight] = {}
         self._closed = False
 
@@ -123,17 +141,16 @@ class Transport:
 
     def nudge(self) -> None:
         """Make every wait look again whether its reason still stands."""
-        self._notify()
+        with self._changed:
+            self._changed.notify_all()
         for gate in self._gates.values():
             gate.nudge()
 
-    def _notify(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
-
     def status(self) -> dict[str, Any]:
-        """What an operator may want to know: per lane its pace, its block and its last failure; and how full the cache is."""
-        return {"lanes": [self._lane_status(gate) for gate in self._gates.values()], "cached_entries": len(self.cache),
+        """What an operator may want to know: per lane its pace, its block and its last failure;
+        and how full the cache is."""
+        return {"lanes": [self._lane_status(gate) for gate in self._gates.values()],
+                "cached_entries": len(self.cache),
                 "replaying": self._shelf is not None, "gateway": self.settings.gateway is not None}
 
     def _lane_status(self, gate: Gate) -> dict[str, Any]:
@@ -147,61 +164,67 @@ class Transport:
     # ---- a question, from one caller ----
 
     def ask(self, asker: ArchiveAsker, ask: Ask) -> Reply:
-        """The reply to one question. Raises SourceError or Cancelled; the asker is told how many requests went out either way."""
-        call, archive, gate = asker.call, asker.archive, self.gate(lane_of(asker.archive, ask.url))
-        call.check()
+        """The reply to one question. Raises SourceError or Cancelled; the asker is told how many
+        requests went out either way."""
+        gate = self.gate(lane_of(asker.archive, ask.url))
+        asker.call.check()
         if self._shelf is not None:
-            asker.requests_sent += 1  # the request it stands for, so that a replay reports what the recording did
+            # the request it stands for, so that a replay reports what the recording did
+            asker.requests_sent += 1
             return self._from_shelf(self._shelf, ask, gate)
         kept = self.cache.get(ask.question)
         if kept is not None:
-            return read(ask, archive, kept, cached=True)
-        call.when_cancelled(self.nudge)
+            return read(ask, gate.archive, kept, cached=True)
+        asker.call.when_cancelled(self.nudge)
         delay_s = gate.delay_s()
-        if WORTH_TELLING_S <= delay_s <= call.remaining_s():
-            call.tell(f"Waiting about {delay_s:.0f} s for {archive.name}, whose requests are spaced.")
-        flight, leads = self._join(Flight(ask=ask, gate=gate, callers=[call], left_late=[]))
+        if WORTH_TELLING_S <= delay_s <= asker.remaining_s():
+            asker.call.tell(f"Waiting about {delay_s:.0f} s for {gate.archive.name}, "
+                            "whose requests are spaced.")
+        return self._asked(asker, Flight(ask=ask, gate=gate, callers=[asker.call]))
+
+    def _asked(self, asker: ArchiveAsker, mine: Flight) -> Reply:
+        """The reply of the flight of this question: of `mine`, or of one that is under way."""
+        flight = self._join(mine)
         try:
-            self._wait(flight, call)
+            self._wait(flight, asker.call)
         finally:
-            asker.requests_sent += self._leave(flight, call)
+            asker.requests_sent += self._leave(flight, asker.call)
         if flight.failure is not None:
             raise copy.copy(flight.failure) from flight.failure
         assert flight.reply is not None
         assert flight.received is not None
-        return flight.reply if leads else read(ask, archive, flight.received)
+        return flight.reply if flight is mine else read(mine.ask, mine.archive, flight.received)
 
     def _from_shelf(self, shelf: Shelf, ask: Ask, gate: Gate) -> Reply:
-        archive = gate.archive
+        name, key = gate.archive.name, gate.archive.key
         try:
             received = shelf.find(ask)
         except UNREADABLE as exc:
-            raise UnreadableAnswer(f"The answer of {archive.name} kept on the shelf cannot be read.",
-                                   archive=archive.key) from exc
+            raise UnreadableAnswer(f"The answer of {name} kept on the shelf cannot be read.",
+                                   archive=key) from exc
         if received is None:
-            raise ArchiveUnreachable(f"{archive.name} is answered from kept answers alone, and this one is not on the shelf: "
-                                     f"{ask.url}", archive=archive.key,
-                                     hint="Ask what the shelf holds (`mcp-books demo` lists the sample shelf), or unset "
-                                          "BOOKS_REPLAY_DIR.")
+            raise ArchiveUnreachable(f"{name} is answered from kept answers alone, and this one is "
+                                     f"not on the shelf: {ask.url}", archive=key, hint=SHELF_HINT)
         try:
             judge(ask, gate, received, self.clock.time())
         except Setback as setback:
             raise setback.error from setback
-        return read(ask, archive, received)
+        return read(ask, gate.archive, received)
 
-    def _join(self, mine: Flight) -> tuple[Flight, bool]:
-        """The flight of this question, and whether it is `mine`, which starts when none is under way."""
+    def _join(self, mine: Flight) -> Flight:
+        """The flight of this question that is under way; when there is none, `mine` starts."""
         with self._changed:
             flight = self._flights.get(mine.key)
             if flight is not None and not flight.unwanted():
                 flight.callers += mine.callers
-                return flight, False
+                return flight
             self._flights[mine.key] = mine
             self._thread(self._fly, mine)
-            return mine, True
+            return mine
 
     def _wait(self, flight: Flight, call: Call) -> None:
-        """Wait for the end of a flight. Raises when this call's own time ends first, or its caller takes it back."""
+        """Wait for the end of a flight. Raises when this call's own time ends first, or its
+        caller takes it back."""
         joined_at = self.clock.monotonic()
         while True:
             with self._changed:
@@ -218,7 +241,8 @@ class Transport:
                 self._cut(flight, overdue)
 
     def _overdue(self, flight: Flight, until: float) -> Exchange | None:
-        """A flight's request whose time is up. Else None, after waiting for something to happen, at the latest `until`."""
+        """A flight's request whose time is up. Else None, after waiting for something to happen,
+        at the latest `until`."""
         exchange = flight.exchange
         if exchange is not None and self.clock.monotonic() >= exchange.until:
             return exchange
@@ -226,53 +250,49 @@ class Transport:
         return None
 
     def _patience(self, flight: Flight, call: Call, joined_at: float) -> float:
-        """Until when a caller waits: its own deadline; for a request that may run on, also the time of one request."""
+        """Until when a caller waits: its own deadline; for a request that may run on, also the
+        time of one request."""
         if not flight.ask.run_on or flight.first_sent_at is None:
             return call.deadline
         return min(call.deadline, max(joined_at, flight.first_sent_at) + self._timeout_s)
 
     def _leave(self, flight: Flight, call: Call) -> int:
-        """Wait no longer for a flight; who leaves last sees to its end. Returns how many requests it has sent."""
+        """Wait no longer for a flight; who leaves last sees to it. Returns how many requests it
+        has sent."""
         with self._changed:
             flight.callers.remove(call)
             sent, left_alone = flight.requests_sent, not flight.callers and not flight.finished
-            runs_on = not self._gone(flight)
-        if left_alone and runs_on:
-            self._thread(self._watch, flight)
+        if left_alone and self._gone(flight):
+            self._watch(flight)
         elif left_alone:
-            self._give_up(flight)
+            self._thread(self._watch, flight)
         return sent
 
     def _watch(self, flight: Flight) -> None:
-        """Watch over a flight that runs on though every caller has left."""
-        while True:
+        """Watch over a flight that every caller has left, for as long as it may run on."""
+        overdue: Exchange | None = None
+        while not flight.finished:
             with self._changed:
-                if flight.finished:
-                    return
-                if self._gone(flight):
-                    break
-                overdue = self._overdue(flight, math.inf)
+                gone = self._gone(flight)
+                overdue = flight.exchange if gone else self._overdue(flight, math.inf)
             if overdue is not None:
                 self._cut(flight, overdue)
-        self._give_up(flight)
-
-    def _give_up(self, flight: Flight) -> None:
-        """End a flight that nobody wants any more, in the queue or on the wire."""
-        exchange = flight.exchange
-        if exchange is not None:
-            self._cut(flight, exchange)
-        self.nudge()
+            if gone:
+                self.nudge()  # should it stand in a queue
+                return
 
     def _cut(self, flight: Flight, exchange: Exchange) -> None:
-        """End a request from outside, and its flight with it, whatever its thread still hangs on."""
+        """End a request from outside, and its flight with it, whatever its thread still hangs
+        on."""
         if not exchange.end(cut=True):
             return
         if self._gone(flight):
             self._land(flight, Cancelled(NOBODY_WAITED))
             return
         archive = flight.archive
-        late = TimedOut(f"{archive.name} gave no whole answer within {self._timeout_s:g} s.", archive=archive.key)
-        self._note(flight, Setback(late, wall=_shut_out(flight, exchange)))
+        late = TimedOut(f"{archive.name} gave no whole answer within {self._timeout_s:g} s.",
+                        archive=archive.key)
+        self._note(flight, Setback(late, wall=exchange.shut_out))
         self._land(flight, late)
 
     def _gone(self, flight: Flight) -> bool:
@@ -281,7 +301,8 @@ class Transport:
     # ---- a flight, in its own thread ----
 
     def _thread(self, work: Callable[[Flight], None], flight: Flight) -> None:
-        threading.Thread(target=work, args=(flight,), name=f"books-{flight.archive.key}", daemon=True).start()
+        threading.Thread(target=work, args=(flight,), name=f"books-{flight.archive.key}",
+                         daemon=True).start()
 
     def _fly(self, flight: Flight) -> None:
         archive = flight.archive
@@ -295,7 +316,8 @@ class Transport:
             failure = exc
         except Exception as exc:  # a fault of ours must not leave callers waiting
             _log.exception("a request to %s ended in a fault of this program", archive.name)
-            failure = UnreadableAnswer(f"The answer of {archive.name} could not be read.", archive=archive.key)
+            failure = UnreadableAnswer(f"The answer of {archive.name} could not be read.",
+                                       archive=archive.key)
             failure.__cause__ = exc
         self._land(flight, failure)
 
@@ -317,12 +339,15 @@ class Transport:
             except Setback as setback:
                 self._note(flight, setback)
                 again = attempt < min(self.settings.max_retries, setback.tries)
-                pause_s = setback.pause_s if setback.pause_s is not None else 2.0 ** attempt if again else 0.0
+                pause_s = setback.pause_s
+                if pause_s is None:
+                    pause_s = 2.0 ** attempt if again else 0.0
                 if pause_s:
                     flight.gate.postpone(pause_s)
                 if not again:
                     raise setback.error from setback
-                _log.info("%s is asked again after %g s: %s", flight.archive.name, pause_s, setback.error.message)
+                _log.info("%s is asked again after %g s: %s", flight.archive.name, pause_s,
+                          setback.error.message)
 
     def _note(self, flight: Flight, setback: Setback) -> None:
         """What a lane is to know of a setback, it is told."""
@@ -332,10 +357,12 @@ class Transport:
             error.retry_after_s = float(round(gate.block_wall())) or None
         if setback.silence_s:
             gate.block(setback.silence_s)
-        gate.last_failure = {"at": _iso(self.clock.time()), "code": error.code, "message": error.message}
+        gate.last_failure = {"at": _iso(self.clock.time()), "code": error.code,
+                             "message": error.message}
 
     def _attempt(self, flight: Flight) -> None:
-        """One request with its redirects, judged, read and kept. Raises Setback, or a SourceError when no turn can come."""
+        """One request with its redirects, judged, read and kept. Raises Setback, or a
+        SourceError when no turn can come."""
         ask, archive = flight.ask, flight.archive
         flight.gate = self.gate(lane_of(archive, ask.url))
         received = self._follow(flight)
@@ -345,7 +372,8 @@ class Transport:
         try:
             flight.reply = read(ask, archive, received)
         except SourceError as exc:
-            raise Setback(exc, tries=1 if exc.retryable and exc.retry_after_s is None else 0) from exc
+            raise Setback(exc,
+                          tries=1 if exc.retryable and exc.retry_after_s is None else 0) from exc
         flight.gate.good()
         flight.received = received
         if received.status == 200:
@@ -361,47 +389,53 @@ class Transport:
                 return received
             ask = target
         archive = flight.archive
-        raise Setback(ArchiveUnreachable(f"{archive.name} redirected more than {REDIRECTS_MAX} times.", archive=archive.key))
+        raise Setback(ArchiveUnreachable(
+            f"{archive.name} redirected more than {REDIRECTS_MAX} times.", archive=archive.key))
 
     def _redirect(self, flight: Flight, ask: Ask, received: Received) -> Ask | None:
-        """The next hop's question, None when the answer is no redirect. Raises Setback when it leads where nothing is sent."""
+        """The next hop's question, None when the answer is no redirect. Raises Setback when it
+        leads where nothing is sent."""
         archive, location = flight.archive, received.headers.get("location")
         if received.status not in (301, 302, 303, 307, 308) or not location:
             return None
         try:
-            spelled = location.encode("latin-1").decode("utf-8", "replace")  # headers arrive as Latin-1, whatever they hold
+            # headers arrive as Latin-1, whatever they hold
+            spelled = location.encode("latin-1").decode("utf-8", "replace")
             target = address(urljoin(ask.url, spelled).partition("#")[0])
             flight.gate = self.gate(lane_of(archive, target))
         except (ValueError, InvalidInput) as exc:
-            elsewhere = ArchiveUnreachable(f"{archive.name} sent a redirect elsewhere, to an address that is not its own; "
-                                           "it was not followed.", archive=archive.key, status=received.status)
+            elsewhere = ArchiveUnreachable(
+                f"{archive.name} sent a redirect elsewhere, to an address that is not its own; it "
+                "was not followed.", archive=archive.key, status=received.status)
             raise Setback(elsewhere) from exc
         if leads_to_wall(flight.gate.lane, target, ask.url):
             raise walled(archive)
         return replace(ask, url=target, form=() if received.status == 303 else ask.form)
 
     def _send(self, flight: Flight, ask: Ask) -> Received:
-        """One request, in its turn. Raises Setback, or Abandoned when somebody has cut it short and said why."""
+        """One request, in its turn. Raises Setback, or Abandoned when somebody has cut it short
+        and said why."""
         exchange = self._set_out(flight, ask)
         self._wire.run(exchange)
         flight.exchange = None
         if not exchange.end():
             raise Abandoned
-        if isinstance(exchange.failure, Setback) and _shut_out(flight, exchange):
+        if isinstance(exchange.failure, Setback) and exchange.shut_out:
             exchange.failure.wall = isinstance(exchange.failure.error, TimedOut)
         if exchange.answer is None:
             raise exchange.failure or Abandoned
         status, headers, body = exchange.answer
-        return Received(status=status, headers=headers, url=ask.url, body=body, retrieved_at=_iso(self.clock.time()))
+        return Received(status=status, headers=headers, url=ask.url, body=body,
+                        retrieved_at=_iso(self.clock.time()))
 
     def _set_out(self, flight: Flight, ask: Ask) -> Exchange:
         """A request with its place at the gate. Raises Abandoned when nobody wants it any more."""
-        gate, ticket = flight.gate, self._turn(flight)
+        ticket = self._turn(flight)
         now = self.clock.monotonic()
         first = now if flight.first_sent_at is None else flight.first_sent_at
         until = first + 2 * self._timeout_s if ask.run_on else now + self._timeout_s
-        exchange = Exchange(archive=gate.archive, ask=ask, until=until, limit_s=max(0.001, until - now),
-                            started=functools.partial(gate.started, ticket), leave=functools.partial(gate.leave, ticket))
+        exchange = Exchange(ask=ask, gate=flight.gate, ticket=ticket, until=until,
+                            limit_s=max(0.001, until - now))
         with self._changed:
             if not self._gone(flight):
                 flight.requests_sent += 1
@@ -413,26 +447,29 @@ class Transport:
 
     def _turn(self, flight: Flight) -> Ticket:
         """A place at the gate, once its turn has come."""
-        ticket = Ticket(next(iter(flight.callers), None), flight.remaining_s, functools.partial(self._gone, flight))
+        ticket = Ticket(next(iter(flight.callers), None), flight.remaining_s,
+                        functools.partial(self._gone, flight))
         try:
             flight.gate.enter(ticket)
-        except SourceError as turned_away:  # of a retry that finds no place, what made it one is the news
+        # of a retry that finds no place, what made it one is the news
+        except SourceError as turned_away:
             raise flight.seen or turned_away from None
         return ticket
 
 
-def _gate(settings: Settings, archive: type[Archive], lane: Lane, clock: Clock) -> Gate:
-    """A lane's gate, at the pace that the settings may slow; its file where processes share a folder and ask the same hosts."""
+def _gates(settings: Settings, archives: Iterable[type[Archive]], clock: Clock) -> dict[str, Gate]:
+    """The gates by their lanes' keys, at the pace that the settings may slow, and shared where
+    processes ask the same hosts."""
     folder = settings.state_dir if settings.replay_dir is None else None
     if folder is not None and settings.gateway is not None:
         folder = folder / f"gateway-{hashlib.sha256(settings.gateway.encode()).hexdigest()[:12]}"
-    paced = replace(lane, spacing_s=max(lane.spacing_s, settings.min_interval_ms / 1000))
-    return Gate(archive, paced, clock=clock, path=folder and folder / f"{lane.key}.json")
-
-
-def _shut_out(flight: Flight, exchange: Exchange) -> bool:
-    """Whether a request left without any answer may be how this lane bans."""
-    return flight.gate.lane.bans_mutely and not exchange.answering
+    gates = {}
+    for archive in archives:
+        for lane in archive.lanes:
+            paced = replace(lane, spacing_s=max(lane.spacing_s, settings.min_interval_ms / 1000))
+            path = folder and folder / f"{lane.key}.json"
+            gates[lane.key] = Gate(archive, paced, clock=clock, path=path)
+    return gates
 
 
 def _too_late(flight: Flight) -> SourceError:
@@ -441,10 +478,12 @@ def _too_late(flight: Flight) -> SourceError:
     if flight.seen is not None:
         return copy.copy(flight.seen)
     if flight.first_sent_at is None:
-        return RateLimited(f"{name} was not asked: this server's own queue for it did not move in time.", archive=key,
+        return RateLimited(f"{name} was not asked: this server's own queue for it did not move in "
+                           "time.", archive=key,
                            hint="Ask again in a minute; requests are spaced as the archive wants.")
     if flight.ask.run_on:
-        return TimedOut(f"{name} is still searching; the request goes on in the background.", archive=key,
+        return TimedOut(f"{name} is still searching; the request goes on in the background.",
+                        archive=key,
                         retry_after_s=ASK_AGAIN_S,
                         hint=f"Ask the same again in about {ASK_AGAIN_S:.0f} s; "
                              "the answer will be there if the archive gives one.")
@@ -452,4 +491,5 @@ def _too_late(flight: Flight) -> SourceError:
 
 
 def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return datetime.fromtimestamp(seconds,
+                                  timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,4 +1,5 @@
-"""Pacing: one gate per lane. First come first served, start-to-start spacing, so many in flight; blocks.
+"""Pacing: one gate per lane. First come first served, start-to-start spacing, so many in flight;
+blocks.
 
 A gate keeps its lane's pace inside this process with a lock of its own, and shares it with other
 processes by the lane's ledger.
@@ -16,6 +17,7 @@ from ..errors import ArchiveUnreachable, RateLimited, SourceError
 from .call import Clock
 from .ledger import BLOCK_LIMIT_S, LaneState, Ledger
 
+CAME_MUTELY = "A refusal, a challenge page or nothing at all"
 Observer = Callable[[str, float], None]
 
 
@@ -36,23 +38,23 @@ class Ticket:
     gone: Callable[[], bool]
 
 
-def _unobserved(event: str, moment: float) -> None:
-    pass
-
-
 class Gate:
-    """The one way to a lane of an archive; `clock` is the pacing clock, `path` the file shared with other processes.
+    """The one way to a lane of an archive; `clock` is the pacing clock, `path` the file shared with
+    other processes.
 
     The lane's `spacing_s` seconds lie between the starts of two requests, and at most its
-    `in_flight_max` are under way. Every request, retry and redirect hop enters, says when it is sent,
-    and leaves when it is over. `observe` is told, on the pacing clock, when a request is "queued" and
-    when it is "granted" its turn, and the slot that was "reserved" for the first in the queue.
+    `in_flight_max` are under way. Every request, retry and redirect hop enters, says when it is
+    sent, and leaves when it is over. `observe` is told, on the pacing clock, when a request is
+    "queued" and when it is "granted" its turn, and the slot that was "reserved" for the first in
+    the queue.
     """
 
-    def __init__(self, archive: type[Archive], lane: Lane, *, clock: Clock, path: Path | None = None,
-                 observe: Observer = _unobserved) -> None:
+    def __init__(self, archive: type[Archive], lane: Lane, *, clock: Clock,
+                 path: Path | None = None,
+                 observe: Observer = lambda event, moment: None) -> None:
         self.archive = archive
         self.lane = lane
+        self.spacing_s = lane.spacing_s
         self.in_flight = 0
         self.last_failure: dict[str, Any] | None = None  # as whoever uses the gate tells it
         self.observe = observe
@@ -61,21 +63,19 @@ class Gate:
         self._changed = threading.Condition()  # guards all below; never held while the file is
         self._own = LaneState()
         self._queue: list[Ticket] = []
-        self._slot: float | None = None  # reserved for whoever is first in the queue, so a place given up leaves no hole
+        # reserved for whoever is first in the queue, so a place given up leaves no hole
+        self._slot: float | None = None
         self._settled = False  # whether that slot may be used now, as far as other processes go
         self._setting_out: Ticket | None = None  # who has the turn but has not yet been sent
-
-    @property
-    def spacing_s(self) -> float:
-        return self.lane.spacing_s
 
     # ---- a request's way through ----
 
     def enter(self, ticket: Ticket) -> None:
         """Wait for this request's turn and take its place.
 
-        Raises RateLimited at once when the turn cannot come within `remaining_s()` or the archive has asked for silence,
-        ArchiveUnreachable while its challenge wall stands, Abandoned as soon as `gone()`.
+        Raises RateLimited at once when the turn cannot come within `remaining_s()` or the archive
+        has asked for silence, ArchiveUnreachable while its challenge wall stands, Abandoned as soon
+        as `gone()`.
         """
         with self._changed:
             self._queue.append(ticket)
@@ -87,20 +87,19 @@ class Gate:
             self._depart(ticket)
 
     def _turn(self, ticket: Ticket) -> bool:
-        """Wait until `ticket` may start, True, or is first and its slot must be settled with the other processes, False."""
+        """Wait until `ticket` may start, True, or is first and its slot must be settled with the
+        other processes, False."""
         with self._changed:
             while True:
                 now = self._clock.monotonic()
                 latest = now + ticket.remaining_s()
                 start = self._expected(ticket, now, latest)
                 if self._must_wait(ticket):
-                    if now >= latest:
-                        raise self._queue_too_long(self.spacing_s)
                     self._clock.wait(self._changed, latest)
-                elif self._slot is not None and now < start:
-                    self._clock.pause(self._changed, start)
-                else:
+                    continue
+                if self._slot is None or now >= start:
                     return self._settled and self._grant(ticket, now)
+                self._clock.pause(self._changed, start)
 
     def _expected(self, ticket: Ticket, now: float, latest: float) -> float:
         """When `ticket` may start as things stand. Raises what `enter` does when it never will."""
@@ -111,6 +110,8 @@ class Gate:
         start = self._earliest(self._queue.index(ticket), now)
         if start > latest:
             raise self._queue_too_long(start - now)
+        if now >= latest and self._must_wait(ticket):
+            raise self._queue_too_long(self.spacing_s)
         return start
 
     def _must_wait(self, ticket: Ticket) -> bool:
@@ -125,7 +126,8 @@ class Gate:
         return True
 
     def _settle_slot(self, ticket: Ticket) -> None:
-        """Reserve the next slot, or confirm the one whose time has come; the first in the queue comes here, without the lock."""
+        """Reserve the next slot, or confirm the one whose time has come; the first in the queue
+        comes here, without the lock."""
         if self._slot is None:
             self._reserve_slot(ticket)
             return
@@ -143,7 +145,8 @@ class Gate:
             if slot <= latest and not blocked_s:
                 shared.next_free = slot + self.spacing_s
         with self._changed:
-            self._own.block(now, blocked_s, shared.blocked_by, max(self._own.wall_step, shared.wall_step))
+            self._own.block(now, blocked_s, shared.blocked_by,
+                            max(self._own.wall_step, shared.wall_step))
             if blocked_s:
                 return
             if slot > latest:
@@ -160,11 +163,13 @@ class Gate:
             self._changed.notify_all()
         if unused is not None:
             with self._ledger.held() as shared:
-                if shared.next_free == unused + self.spacing_s:  # no other process has reserved a slot behind it
+                # no other process has reserved a slot behind it
+                if shared.next_free == unused + self.spacing_s:
                     shared.next_free = unused
 
     def started(self, ticket: Ticket) -> None:
-        """A request's first bytes leave now: the spacing counts from here, so that a slow start never shortens it."""
+        """A request's first bytes leave now: the spacing counts from here, so that a slow start
+        never shortens it."""
         now = self._clock.monotonic()
         with self._changed:
             if self._setting_out is ticket:
@@ -199,13 +204,16 @@ class Gate:
             shared.next_free = max(shared.next_free, until)
 
     def block(self, seconds: float) -> float:
-        """The archive asked for silence: nothing goes out for `seconds`. Returns what is left, after any longer block."""
+        """The archive asked for silence: nothing goes out for `seconds`. Returns what is left,
+        after any longer block."""
         return self._block(seconds, "limit", self._own.wall_step)
 
     def block_wall(self) -> float:
-        """A challenge page came: nothing goes out for the lane's `wall_block_s`, doubled each time in a row up to its longest."""
+        """A challenge page came: nothing goes out for the lane's `wall_block_s`, doubled each
+        time in a row up to its longest."""
         own, step = self._own, self._own.wall_step
-        if own.blocked_by != "wall" or not own.blocked_for(self._clock.monotonic()):  # two requests that meet one wall count once
+        # two requests that meet one wall count once
+        if own.blocked_by != "wall" or not own.blocked_for(self._clock.monotonic()):
             step += 1
         seconds = self.lane.wall_block_s * 2.0 ** (min(step, 30) - 1)
         return self._block(min(seconds, self.lane.wall_block_max_s), "wall", step)
@@ -228,9 +236,11 @@ class Gate:
     # ---- what it knows ----
 
     def blocked_for(self) -> float:
-        """Seconds for which nothing will be sent, 0.0 when the lane is open; asks the other processes' file too."""
+        """Seconds for which nothing will be sent, 0.0 when the lane is open; asks the other
+        processes' file too."""
         with self._ledger.held() as shared:
-            return max(self._own.blocked_for(self._clock.monotonic()), shared.blocked_for(self._clock.time()))
+            return max(self._own.blocked_for(self._clock.monotonic()),
+                       shared.blocked_for(self._clock.time()))
 
     def delay_s(self) -> float:
         """About how long a request that comes now will wait for its turn."""
@@ -250,17 +260,21 @@ class Gate:
     # ---- refusals ----
 
     def _queue_too_long(self, seconds: float) -> RateLimited:
-        return RateLimited(f"{self.archive.name} was not asked: this server's own queue for it is too long to start in time; "
-                           f"a place is free in about {max(1, round(seconds))} s.", archive=self.archive.key,
-                           hint="Ask again after that time; requests are spaced as the archive wants.",
-                           retry_after_s=round(seconds, 1))
+        return RateLimited(
+            f"{self.archive.name} was not asked: this server's own queue for it is too long to "
+            f"start in time; a place is free in about {max(1, round(seconds))} s.",
+            archive=self.archive.key, retry_after_s=round(seconds, 1),
+            hint="Ask again after that time; requests are spaced as the archive wants.")
 
     def _blocked(self, now: float) -> SourceError:
-        archive, seconds = self.archive, max(1, round(self._own.blocked_for(now)))
+        name, key = self.archive.name, self.archive.key
+        seconds = max(1, round(self._own.blocked_for(now)))
         if self._own.blocked_by == "wall":
-            came = "A refusal, a challenge page or nothing at all" if self.lane.bans_mutely else "A challenge page"
-            return ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; nothing is sent for another "
-                                      f"{seconds} s.", archive=archive.key, retry_after_s=float(seconds),
-                                      hint=f"{came} came instead of an answer. Nothing was learnt about what is held.")
-        return RateLimited(f"{archive.name} asked this client to stay away; nothing is sent for another {seconds} s.",
-                           archive=archive.key, retry_after_s=float(seconds))
+            came = CAME_MUTELY if self.lane.bans_mutely else "A challenge page"
+            return ArchiveUnreachable(
+                f"{name}: blocked by the site's protection; nothing is sent for another "
+                f"{seconds} s.",
+                archive=key, retry_after_s=float(seconds),
+                hint=f"{came} came instead of an answer. Nothing was learnt about what is held.")
+        return RateLimited(f"{name} asked this client to stay away; nothing is sent for another "
+                           f"{seconds} s.", archive=key, retry_after_s=float(seconds))

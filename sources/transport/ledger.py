@@ -1,7 +1,8 @@
 """The pace of a lane between processes: one small file each, read and written under its lock.
 
-The next free slot is reserved under the lock and waited for outside it. Whatever happens to the file
-(a crash, garbage, a read-only folder, a lock that nobody lets go), each process's own spacing stands.
+The next free slot is reserved under the lock and waited for outside it. Whatever happens to the
+file (a crash, garbage, a read-only folder, a lock that nobody lets go), each process's own spacing
+stands.
 """
 from __future__ import annotations
 
@@ -17,30 +18,37 @@ from pathlib import Path
 
 from .call import Clock
 
-LOCK_PATIENCE_S = 0.25  # a holder needs well under a millisecond; longer means that it is stopped or the disk hangs
+# a holder needs well under a millisecond; longer means that it is stopped or the disk hangs
+LOCK_PATIENCE_S = 0.25
 LEDGER_REST_S = 30.0  # how long a ledger that failed is left alone
-SETTING_OUT_S = 2.0  # a request that has its turn sends within milliseconds; after this long its process is taken for dead
+# a request that has its turn sends within milliseconds; after this long its process is taken for
+# dead
+SETTING_OUT_S = 2.0
 LOOK_AGAIN_S = 0.005  # how often to look whether the request before has been sent
 AHEAD_LIMIT_S = 60.0  # least distance at which a reserved slot is taken for garbage …
-AHEAD_LIMIT_SLOTS = 100  # … or this many spacings, if that is more: each process reserves one slot at a time
+# … or this many spacings, if that is more: each process reserves one slot at a time
+AHEAD_LIMIT_SLOTS = 100
 BLOCK_LIMIT_S = 24 * 3600.0  # no block is believed for longer
 LEDGER_LIMIT_BYTES = 4096
+_HOW = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 NEVER = -1e9  # a moment before any that a monotonic clock shows
 _log = logging.getLogger("books")
 
 
 @dataclass(slots=True, kw_only=True)
 class LaneState:
-    """A lane's pace and block: each process has its own in memory, and all share the one in the ledger.
+    """A lane's pace and block: each process has its own in memory, and all share the one in the
+    ledger.
 
-    Slots are on the monotonic clock, which the systems served here count from their start for all processes. Blocks go by the
-    clock that `now` is read from: in a file the wall clock, since they outlive the machine's sleep and restarts; in memory the
-    monotonic one, which nobody sets.
+    Slots are on the monotonic clock, which the systems served here count from their start for all
+    processes. Blocks go by the clock that `now` is read from: in a file the wall clock, since they
+    outlive the machine's sleep and restarts; in memory the monotonic one, which nobody sets.
 
-    `next_free` is the next slot nobody has reserved, `last_start` when a request last set out, `setting_out` whether it has its
-    turn but has not yet been sent, `written` when this was written: a later moment than now means another start of the machine.
-    `blocked_at` and `blocked_s` are a block's beginning and length, `blocked_by` limit|wall, `wall_step` how often the challenge
-    was met in a row.
+    `next_free` is the next slot nobody has reserved, `last_start` when a request last set out,
+    `setting_out` whether it has its turn but has not yet been sent, `written` when this was
+    written: a later moment than now means another start of the machine. `blocked_at` and
+    `blocked_s` are a block's beginning and length, `blocked_by` limit|wall, `wall_step` how often
+    the challenge was met in a row.
     """
 
     next_free: float = NEVER
@@ -61,19 +69,22 @@ class LaneState:
             read = {name: type(usual)(stored[name]) for name, usual in asdict(fresh).items()}
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return fresh
-        return cls(**read) if all(isinstance(value, str) or abs(value) < 1e12 for value in read.values()) else fresh
+        return cls(**read) if all(isinstance(value, str) or abs(value) < 1e12
+                                  for value in read.values()) else fresh
 
     def write(self) -> bytes:
         return (json.dumps(asdict(self), indent=1) + "\n").encode()
 
     def forget_strange_slots(self, now: float, spacing_s: float) -> None:
-        """Drop slots of another start of the machine or absurdly far ahead: they would stop the archive."""
+        """Drop slots of another start of the machine or absurdly far ahead: they would stop the
+        archive."""
         ahead = max(AHEAD_LIMIT_S, AHEAD_LIMIT_SLOTS * spacing_s)
         if self.written > now + 1.0 or self.next_free > now + ahead or self.last_start > now + 1.0:
             self.next_free = self.last_start = NEVER
 
     def confirm(self, now: float, spacing_s: float) -> float:
-        """When a slot whose time has come may be used: now, or somewhat later because the request before it sets out late."""
+        """When a slot whose time has come may be used: now, or somewhat later because the
+        request before it sets out late."""
         if self.setting_out and now < self.last_start + SETTING_OUT_S:
             return now + LOOK_AGAIN_S
         free = self.last_start + spacing_s
@@ -94,14 +105,16 @@ class LaneState:
         self.wall_step = wall_step
 
     def blocked_for(self, now: float) -> float:
-        """Seconds the block still lasts; 0.0 when none does. After the clock was set back it counts anew from now."""
+        """Seconds the block still lasts; 0.0 when none does. After the clock was set back it
+        counts anew from now."""
         if self.blocked_at > now + 1.0:
             self.blocked_at = now
         return max(0.0, self.blocked_at + min(self.blocked_s, BLOCK_LIMIT_S) - now)
 
 
 class Ledger:
-    """One lane's state in one file. Without `path`, or while the file cannot be used, it reads as fresh and nothing is kept."""
+    """One lane's state in one file. Without `path`, or while the file cannot be used, it reads
+    as fresh and nothing is kept."""
 
     def __init__(self, path: Path | None, spacing_s: float, clock: Clock) -> None:
         self._path = path
@@ -112,43 +125,54 @@ class Ledger:
     @contextmanager
     def held(self) -> Iterator[LaneState]:
         """The state, under the file's lock, written back at the end if it changed."""
-        state: LaneState | None = None
-        if self._path is not None and self._clock.monotonic() >= self._rest_until:
-            try:
-                with _locked(self._path) as handle:
-                    state = LaneState.read(os.read(handle, LEDGER_LIMIT_BYTES))
-                    state.forget_strange_slots(self._clock.monotonic(), self._spacing_s)
-                    before = state.write()
-                    yield state
-                    if state.write() != before:
-                        state.written = self._clock.monotonic()
-                        _overwrite(handle, state.write())
-            except OSError as exc:
-                self._rest_until = self._clock.monotonic() + LEDGER_REST_S
-                _log.info("pacing is not shared with other processes for %d s: %s", LEDGER_REST_S, exc.strerror or exc)
-        if state is None:
-            yield LaneState()
+        handle, text = self._taken()
+        state = LaneState.read(text)
+        state.forget_strange_slots(self._clock.monotonic(), self._spacing_s)
+        before = state.write()
+        try:
+            yield state
+            if handle is not None and state.write() != before:
+                state.written = self._clock.monotonic()
+                _overwrite(handle, state.write())
+        except OSError as exc:
+            self._rest(exc)
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+    def _taken(self) -> tuple[int | None, bytes]:
+        """The file, made when missing, under its lock, and its text; no file while it cannot be
+        used."""
+        if self._path is None or self._clock.monotonic() < self._rest_until:
+            return None, b""
+        handle = None
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(self._path, _HOW, 0o600)
+            _lock(handle)
+            return handle, os.read(handle, LEDGER_LIMIT_BYTES)
+        except OSError as exc:
+            self._rest(exc)
+            if handle is not None:
+                os.close(handle)
+            return None, b""
+
+    def _rest(self, exc: OSError) -> None:
+        self._rest_until = self._clock.monotonic() + LEDGER_REST_S
+        _log.info("pacing is not shared with other processes for %d s: %s", LEDGER_REST_S,
+                  exc.strerror or exc)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[int]:
-    """A descriptor of the file, made when missing, under its exclusive lock. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
+def _lock(handle: int) -> None:
+    """Take the exclusive lock of a file, which its closing lets go. Raises OSError."""
     until = time.monotonic() + LOCK_PATIENCE_S
-    try:
-        while True:
-            try:
-                _flock(handle, _TAKE)
-                break
-            except (BlockingIOError, PermissionError):
-                if time.monotonic() >= until:
-                    raise TimeoutError("the lock is not let go") from None
-            time.sleep(0.002)
-        yield handle
-        _flock(handle, _LET_GO)
-    finally:
-        os.close(handle)
+    while True:
+        try:
+            return _try_lock(handle)
+        except (BlockingIOError, PermissionError):
+            if time.monotonic() >= until:
+                raise TimeoutError("the lock is not let go") from None
+        time.sleep(0.002)
 
 
 def _overwrite(handle: int, text: bytes) -> None:
@@ -161,14 +185,13 @@ def _overwrite(handle: int, text: bytes) -> None:
 if sys.platform == "win32":
     import msvcrt
 
-    def _flock(handle: int, mode: int) -> None:
-        os.lseek(handle, 1 << 30, os.SEEK_SET)  # a byte far behind the text: a lock here also forbids reading
-        msvcrt.locking(handle, mode, 1)
+    def _try_lock(handle: int) -> None:
+        # a byte far behind the text: a lock here also forbids reading
+        os.lseek(handle, 1 << 30, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         os.lseek(handle, 0, os.SEEK_SET)
-
-    _TAKE, _LET_GO = msvcrt.LK_NBLCK, msvcrt.LK_UNLCK
 else:
-    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN
-    from fcntl import flock as _flock
+    import fcntl
 
-    _TAKE, _LET_GO = LOCK_EX | LOCK_NB, LOCK_UN
+    def _try_lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

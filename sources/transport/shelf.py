@@ -1,7 +1,9 @@
-"""Answers kept as files, and answered from files: BOOKS_RECORD_DIR, BOOKS_REPLAY_DIR, and the sample shelf.
+"""Answers kept as files, and answered from files: BOOKS_RECORD_DIR, BOOKS_REPLAY_DIR, and the
+sample shelf.
 
-One file holds one answer: a JSON object (what was asked, status, the headers that matter, when), a blank line, and the body, as
-it came when it is UTF-8 and in base64 otherwise. Any editor shows it; a file may be written by hand under any name in SUFFIX.
+One file holds one answer: a JSON object (what was asked, status, the headers that matter, when), a
+blank line, and the body, as it came when it is UTF-8 and in base64 otherwise. Any editor shows it;
+a file may be written by hand under any name in SUFFIX.
 """
 from __future__ import annotations
 
@@ -25,13 +27,16 @@ from .exchange import Received
 SUFFIX = ".answer"
 SHELF_LIMIT_FILES = 5000
 SHELF_LIMIT_BYTES = 512 << 20
-KEPT_HEADERS = ("content-type", "cache-control", "retry-after", "last-modified", "cf-mitigated")  # none of them can hold a secret
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what a file that is no answer may raise
+# none of them can hold a secret
+KEPT_HEADERS = ("content-type", "cache-control", "retry-after", "last-modified", "cf-mitigated")
+# what a file that is no answer may raise
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _log = logging.getLogger("books")
 
 
 class Recorder:
-    """Keeps every answer received in a folder, the latest to each question; several processes may share it."""
+    """Keeps every answer received in a folder, the latest to each question; several processes
+    may share it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -39,7 +44,8 @@ class Recorder:
         self._warned = False
 
     def keep(self, ask: Ask, received: Received) -> None:
-        """Write one answer, whole or not at all. A folder that is full or cannot be written to is said once, then left alone."""
+        """Write one answer, whole or not at all. A folder that is full or cannot be written to
+        is said once, then left alone."""
         text = _file_text(ask, received)
         path = self._folder / file_name(ask)
         beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
@@ -47,12 +53,14 @@ class Recorder:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 if not self._has_room(len(text)):
-                    raise OSError(errno.ENOSPC, f"the folder holds its {SHELF_LIMIT_FILES} files or {SHELF_LIMIT_BYTES:,} bytes")
+                    raise OSError(errno.ENOSPC, f"the folder holds its {SHELF_LIMIT_FILES} files "
+                                                f"or {SHELF_LIMIT_BYTES:,} bytes")
                 beside.write_bytes(text)
                 os.replace(beside, path)
             except OSError as exc:
                 if not self._warned:
-                    _log.error("BOOKS_RECORD_DIR: answers are no longer kept: %s.", exc.strerror or type(exc).__name__)
+                    _log.error("BOOKS_RECORD_DIR: answers are no longer kept: %s.",
+                               exc.strerror or type(exc).__name__)
                 self._warned = True
                 with suppress(OSError):
                     beside.unlink()
@@ -67,20 +75,22 @@ class Recorder:
 
 
 class Shelf:
-    """Answers from a folder alone. The folder is read at the first question; files that are no answers are passed over."""
+    """Answers from a folder alone. The folder is read at the first question; files that are no
+    answers are passed over."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find(self, ask: Ask) -> Received | None:
-        """The answer kept to this question, with its own date; None when there is none. Raises one of UNREADABLE."""
+        """The answer kept to this question, with its own date; None when there is none. Raises
+        one of UNREADABLE."""
         path = self._paths.get(_fingerprint(ask))
         return _received(path.read_bytes()) if path is not None else None
 
     @functools.cached_property
     def _paths(self) -> dict[str, Path]:
         found = {}
-        for path in sorted(self._folder.glob("*" + SUFFIX))[:SHELF_LIMIT_FILES] if self._folder.is_dir() else ():
+        for path in sorted(self._folder.glob("*" + SUFFIX))[:SHELF_LIMIT_FILES]:
             try:
                 head, _ = _parts(path.read_bytes())
                 found[_fingerprint(_ask(head))] = path
@@ -90,7 +100,8 @@ class Shelf:
 
 
 def file_name(ask: Ask) -> str:
-    """A readable stem from the address, and enough of a hash of the whole question to tell it from any other."""
+    """A readable stem from the address, and enough of a hash of the whole question to tell it
+    from any other."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", ask.url.split("://", 1)[-1]).strip("-")[:60]
     return f"{stem}-{_fingerprint(ask)[:16]}{SUFFIX}"
 
@@ -107,17 +118,21 @@ def _file_text(ask: Ask, received: Received) -> bytes:
         coded, body = "", received.body
     except UnicodeDecodeError:
         coded, body = "base64", base64.encodebytes(received.body)
-    head = {"address": ask.url, "method": ask.method, "form": ask.form, "asked_with": dict(ask.headers),
+    head = {"address": ask.url, "method": ask.method, "form": ask.form,
+            "asked_with": dict(ask.headers),
             "status": received.status,
-            "headers": {name: received.headers[name] for name in KEPT_HEADERS if name in received.headers},
+            "headers": {name: received.headers[name] for name in KEPT_HEADERS
+                        if name in received.headers},
             "answered_by": received.url if received.url != ask.url else "",
             "retrieved_at": received.retrieved_at, "body": coded}
     filled = {name: value for name, value in head.items() if value}
-    return json.dumps(filled, indent=1, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n" + body
+    return json.dumps(filled, indent=1, ensure_ascii=False).encode("utf-8",
+                                                                   "replace") + b"\n\n" + body
 
 
 def _parts(text: bytes) -> tuple[Mapping[str, Any], bytes]:
-    """Head and body of a file. Raises ValueError when there is no head; a file saved with CRLF line ends is read too."""
+    """Head and body of a file. Raises ValueError when there is no head; a file saved with CRLF
+    line ends is read too."""
     head, gap, body = text.partition(b"\n\n")
     if b"\r\n\r\n" in head or not gap:
         head, _, body = text.partition(b"\r\n\r\n")
@@ -128,12 +143,15 @@ def _parts(text: bytes) -> tuple[Mapping[str, Any], bytes]:
 
 
 def _ask(head: Mapping[str, Any]) -> Ask:
-    return Ask(url=str(head["address"]), form=tuple((str(name), str(value)) for name, value in head.get("form", ())),
-                    headers=tuple((str(name), str(value)) for name, value in head.get("asked_with", {}).items()))
+    return Ask(url=str(head["address"]),
+               form=tuple((name, value) for name, value in head.get("form", ())),
+                    headers=tuple(head.get("asked_with", {}).items()))
 
 
 def _received(text: bytes) -> Received:
     head, body = _parts(text)
-    return Received(status=int(head.get("status", 200)), body=body, url=str(head.get("answered_by", head["address"])),
-                    headers={str(name).lower(): str(value) for name, value in head.get("headers", {}).items()},
+    return Received(status=int(head.get("status", 200)), body=body,
+                    url=str(head.get("answered_by", head["address"])),
+                    headers={name.lower(): str(value) for name,
+                             value in head.get("headers", {}).items()},
                     retrieved_at=str(head.get("retrieved_at", "")))

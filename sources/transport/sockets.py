@@ -1,6 +1,7 @@
 """The connections of `requests`, made to tell the exchange in charge of them which socket they use.
 
-Importing this module loads `requests`, a tenth of a second: connection.py does it when the first connection is due.
+Importing this module loads `requests`, a tenth of a second: connection.py does it when the first
+connection is due.
 """
 from __future__ import annotations
 

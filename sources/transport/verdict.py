@@ -1,4 +1,5 @@
-"""What an answer is: a challenge page, a refusal with its meaning, or something that can be read. Nothing here sends or waits."""
+"""What an answer is: a challenge page, a refusal with its meaning, or something that can be
+read. Nothing here sends or waits."""
 from __future__ import annotations
 
 import re
@@ -8,7 +9,14 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from ..contract import Archive, Ask, Lane, Reply
-from ..errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
+from ..errors import (
+    ArchiveUnreachable,
+    InvalidInput,
+    RateLimited,
+    RecordNotFound,
+    SourceError,
+    UnreadableAnswer,
+)
 from .bodies import decode_json, decode_text, decode_xml, is_html, text_of_xml
 from .connection import OFTEN
 from .exchange import Received, Setback
@@ -24,13 +32,15 @@ REFUSALS: tuple[tuple[range | tuple[int, ...], type[SourceError], str, str | Non
      "Ask in plainer words, without marks that may be read as syntax."),
     ((401, 403, 451), ArchiveUnreachable, "{name} refused the request (status {status}).",
      "It may refuse this client or this network; nothing was learnt about what is held."),
-    (range(200, 300), UnreadableAnswer, "{name} answered without an answer (status {status}).", None),
+    (range(200, 300), UnreadableAnswer, "{name} answered without an answer (status {status}).",
+     None),
 )
 ANY_OTHER = (ArchiveUnreachable, "{name} could not answer (status {status}).", None)
 
 
 def judge(ask: Ask, gate: Gate, received: Received, wall_now: float) -> None:
-    """Raise Setback for a challenge page, whatever its status, and for a status that is no answer."""
+    """Raise Setback for a challenge page, whatever its status, and for a status that is no
+    answer."""
     if _is_wall(ask, gate.lane, received):
         raise walled(gate.archive)
     if received.status not in ask.statuses:
@@ -53,14 +63,18 @@ def _is_wall(ask: Ask, lane: Lane, received: Received) -> bool:
 
 
 def leads_to_wall(lane: Lane, address: str, asked: str) -> bool:
-    """Whether a redirect goes to a challenge; what the address asked held already is the caller's own words."""
-    return any(sign in address.lower() and sign not in asked.lower() for sign in (*WALL_SIGNS, *lane.wall_signs))
+    """Whether a redirect goes to a challenge; what the address asked held already is the
+    caller's own words."""
+    return any(sign in address.lower() and sign not in asked.lower()
+               for sign in (*WALL_SIGNS, *lane.wall_signs))
 
 
 def walled(archive: type[Archive]) -> Setback:
-    error = ArchiveUnreachable(f"{archive.name}: blocked by the site's protection; a challenge page came instead of an answer.",
-                               hint="Nothing was learnt about what is held; nothing more is sent there for a while.",
-                               archive=archive.key)
+    error = ArchiveUnreachable(
+        f"{archive.name}: blocked by the site's protection; a challenge page came instead of an "
+        "answer.",
+        archive=archive.key,
+        hint="Nothing was learnt about what is held; nothing more is sent there for a while.")
     return Setback(error, wall=True)
 
 
@@ -71,15 +85,19 @@ def _refusal(archive: type[Archive], lane: Lane, received: Received, wall_now: f
     if status == 429 or (status == 503 and after_s is not None):
         return _limit(archive, lane, status, after_s)
     kind, message, hint = next((row[1:] for row in REFUSALS if status in row[0]), ANY_OTHER)
-    error = kind(message.format(name=archive.name, status=status), archive=archive.key, status=status, hint=hint)
-    return Setback(error, tries=OFTEN if status in lane.retry_statuses else 0, wall=lane.bans_mutely and status == 403)
+    error = kind(message.format(name=archive.name, status=status), archive=archive.key,
+                 status=status, hint=hint)
+    return Setback(error, tries=OFTEN if status in lane.retry_statuses else 0,
+                   wall=lane.bans_mutely and status == 403)
 
 
 def _limit(archive: type[Archive], lane: Lane, status: int, after_s: float | None) -> Setback:
-    """What a 429, or a 503 that names a time, means: a short wait, or silence that is reported at once."""
+    """What a 429, or a 503 that names a time, means: a short wait, or silence that is reported
+    at once."""
     if status == 429 and lane.limit_block_s is not None:
         after_s = max(lane.limit_block_s, after_s or 0.0)
-    error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).", archive=archive.key,
+    error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).",
+                        archive=archive.key,
                         status=status, retry_after_s=after_s)
     if (after_s or 0.0) <= RETRY_AFTER_LIMIT_S and status in lane.retry_statuses:
         return Setback(error, tries=OFTEN, pause_s=after_s)
@@ -87,7 +105,8 @@ def _limit(archive: type[Archive], lane: Lane, status: int, after_s: float | Non
 
 
 def _retry_after(value: str | None, wall_now: float) -> float | None:
-    """Seconds from a Retry-After header, between 0 and a day; None when there is none or it makes no sense.
+    """Seconds from a Retry-After header, between 0 and a day; None when there is none or it makes
+    no sense.
 
     Source: RFC 9110, 10.2.3 (seconds or a date).
     """
@@ -111,7 +130,8 @@ def read(ask: Ask, archive: type[Archive], received: Received, *, cached: bool =
         value = _value(ask, received)
     except ValueError as exc:
         if received.status == 200:
-            raise UnreadableAnswer(f"The answer of {archive.name} {exc}.", archive=archive.key, status=200) from exc
+            raise UnreadableAnswer(f"The answer of {archive.name} {exc}.", archive=archive.key,
+                                   status=200) from exc
         value = _as_text(ask, received)
     reply = replace(reply, value=value)
     if ask.check is not None:
@@ -125,9 +145,11 @@ def _as_text(ask: Ask, received: Received) -> str:
 
 
 def _value(ask: Ask, received: Received) -> Any:
-    """The body as the kind of answer that was due. Raises ValueError with a phrase that says what came instead."""
+    """The body as the kind of answer that was due. Raises ValueError with a phrase that says
+    what came instead."""
     kind, body, content_type = ask.body, received.body, received.content_type
-    if kind != "html" and received.status == 200 and is_html(body, "" if kind == "xml" else content_type):
+    if kind != "html" and received.status == 200 and is_html(body,
+                                                             "" if kind == "xml" else content_type):
         raise ValueError("is a web page instead of data")
     if kind == "json":
         return decode_json(body)
