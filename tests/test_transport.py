@@ -32,6 +32,7 @@ from sources.transport.asker import ArchiveAsker
 from sources.transport.bodies import decode_json, decode_text, decode_xml
 from sources.transport.call import Call
 from sources.transport.flights import Transport
+from sources.transport.gate import Gate, Ticket
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 FIND = "https://toy.example/find"
@@ -510,6 +511,55 @@ def test_a_failed_look_up_a_missing_way_and_a_silent_host_are_told_apart(make_tr
 
     assert (error.code, error.message) == (code, message)
     assert pacing.slept == []
+
+
+def test_a_name_server_that_hangs_holds_neither_the_caller_nor_the_place(make_transport, monkeypatch):
+    """Nothing can wake a look-up; the request ends in its time all the same, and its thread is left to end when it may."""
+    answered = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: answered.wait(30) and [])
+    transport = make_transport(Toy, clock=None, pacing_clock=FakeClock(), gateway="http://toy.invalid", timeout_ms=300)
+    transport.warm()
+    begun = time.monotonic()
+
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
+    elapsed_s, in_flight = time.monotonic() - begun, transport.gate(Toy.lanes[0]).in_flight
+    answered.set()
+
+    assert (type(error), error.message) == (TimedOut, "The Toy Library gave no whole answer within 0.3 s.")
+    assert (in_flight, elapsed_s < 1.0) == (0, True)
+
+
+def test_who_cuts_a_request_short_says_what_became_of_it(stand_in, real, monkeypatch):
+    """Leaving the gate takes 0.1 s here: the request's own thread is awake long before, and does not call it cancelled."""
+    stand_in.add("toy.example/find", fault="drip")
+    transport = real(timeout_ms=200)
+    leave = Gate.leave
+
+    def slowly(gate: Gate, ticket: Ticket) -> None:
+        time.sleep(0.1)
+        leave(gate, ticket)
+
+    monkeypatch.setattr(Gate, "leave", slowly)
+
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
+
+    assert (type(error), error.message) == (TimedOut, "The Toy Library gave no whole answer within 0.2 s.")
+
+
+def test_a_request_takes_one_thread(stand_in, real):
+    """Beside the caller's own, which watches over it."""
+    stand_in.add("toy.example/find", fault="silent")
+    transport = real()
+    ask = asker(transport)
+    thread = in_background(ask, [])
+    while not stand_in.seen:
+        time.sleep(0.005)
+
+    names = [thread.name for thread in threading.enumerate() if thread.name.startswith("books")]
+    ask.call.cancel()
+    thread.join()
+
+    assert names == ["books-toy"]
 
 
 def test_a_call_ends_at_its_own_deadline_before_the_requests(stand_in, real):

@@ -76,8 +76,8 @@ def decode_xml(body: bytes, content_type: str) -> Any:
     if body.count(b"<") > PARTS_LIMIT:
         raise ValueError("holds more elements than any true answer")
     parser = etree.XMLParser(encoding=_xml_override(body, content_type), resolve_entities=False,
-                             no_network=True, load_dtd=False,
-                             dtd_validation=False, huge_tree=False, recover=False)
+                             no_network=True, load_dtd=False, dtd_validation=False,
+                             huge_tree=False, recover=False)
     try:
         root: Any = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError, LookupError) as exc:

@@ -27,13 +27,14 @@ OFTEN = 99  # tries: as often as BOOKS_MAX_RETRIES allows
 TOO_LONG = f"of more than {BODY_LIMIT_BYTES >> 20} MiB; it was not read to the end."
 BROKE_OFF = "{} broke off in the middle of its answer."
 ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml",
-          "text": "text/plain, */*;q=0.5",
-          "html": "text/html, */*;q=0.5"}
+          "text": "text/plain, */*;q=0.5", "html": "text/html, */*;q=0.5"}
+NO_SUCH_PROXY = "The proxy setting cannot be used."
+PROXIES = "Check HTTPS_PROXY; a SOCKS proxy is not supported."
+WHO_ANSWERS = "`mcp-books check` shows what answers."
 _PLAIN_ADDRESS = re.compile(r"https?://[a-z0-9.-]+/[\w./~:@,+=-]*(?:\?[\w./~:@,+=&-]+)?", re.ASCII)
 
 # What broke, by the name of the exception, of its reason or of what the system said: the error, its
 # sentence and hint, and how often to ask again. The first row that is right counts.
-_WHO_ANSWERS = "`mcp-books check` shows what answers."
 BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
     ("certificate", ArchiveUnreachable,
      "The certificate shown in the name of {} could not be verified.",
@@ -41,10 +42,8 @@ BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
     ("SSLError", ArchiveUnreachable, "The secure connection to {} broke.", None, OFTEN),
     ("ProxyError", ArchiveUnreachable, "The proxy did not let the request to {} through.",
      "Check HTTPS_PROXY and NO_PROXY; `mcp-books check` shows what is in force.", 0),
-    ("InvalidURL", ArchiveUnreachable, "The proxy setting cannot be used.",
-     "Check HTTPS_PROXY; a SOCKS proxy is not supported.", 0),
-    ("InvalidSchema", ArchiveUnreachable, "The proxy setting cannot be used.",
-     "Check HTTPS_PROXY; a SOCKS proxy is not supported.", 0),
+    ("InvalidURL", ArchiveUnreachable, NO_SUCH_PROXY, PROXIES, 0),
+    ("InvalidSchema", ArchiveUnreachable, NO_SUCH_PROXY, PROXIES, 0),
     ("ConnectTimeout", TimedOut, "No connection to {} came about in time.",
      "Check the network and the proxy settings: a firewall that drops requests looks like this.",
      0),
@@ -53,11 +52,11 @@ BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
      None, 0),
     ("ChunkedEncodingError", ArchiveUnreachable, BROKE_OFF, None, OFTEN),
     ("gaierror", ArchiveUnreachable, "The host name of {} could not be looked up.",
-     "Check the network, its name server (DNS) and the proxy settings; " + _WHO_ANSWERS, 0),
+     "Check the network, its name server (DNS) and the proxy settings; " + WHO_ANSWERS, 0),
     ("ConnectionRefusedError", ArchiveUnreachable, "The connection to {} was refused.",
-     "Check the firewall and the proxy settings; " + _WHO_ANSWERS, 0),
+     "Check the firewall and the proxy settings; " + WHO_ANSWERS, 0),
     ("NewConnectionError", ArchiveUnreachable, "{} could not be reached from here.",
-     "Check the network and the proxy settings; " + _WHO_ANSWERS, 0),
+     "Check the network and the proxy settings; " + WHO_ANSWERS, 0),
     ("ConnectionError", ArchiveUnreachable, "The connection to {} broke before an answer came.",
      None, OFTEN),
     ("RequestException", ArchiveUnreachable, "{} sent something that is no answer in HTTP.", None,

@@ -52,6 +52,10 @@ NOBODY_WAITED = "Nobody waited for this answer any more."
 _log = logging.getLogger("books")
 
 
+class CutShort(Exception):
+    """Somebody else has ended the request, and says what became of it."""
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Flight:
     """One question under way, for all who wait for it.
@@ -104,8 +108,8 @@ class Transport:
     """
 
     def __init__(self, settings: Settings, archives: Iterable[type[Archive]], *,
-                 clock: Clock | None = None,
-                 pacing_clock: Clock | None = None, identity: str = "mcp-books") -> None:
+                 clock: Clock | None = None, pacing_clock: Clock | None = None,
+                 identity: str = "mcp-books") -> None:
         self.settings = settings
         self.clock = clock or Clock()
         self.cache = Cache(settings, self.clock)
@@ -218,8 +222,8 @@ class Transport:
             if flight is not None and not flight.unwanted():
                 flight.callers += mine.callers
                 return flight
-            self._flights[mine.key] = mine
             self._thread(self._fly, mine)
+            self._flights[mine.key] = mine
             return mine
 
     def _wait(self, flight: Flight, call: Call) -> None:
@@ -270,9 +274,10 @@ class Transport:
 
     def _watch(self, flight: Flight) -> None:
         """Watch over a flight that every caller has left, for as long as it may run on."""
-        overdue: Exchange | None = None
-        while not flight.finished:
+        while True:
             with self._changed:
+                if flight.finished:
+                    return
                 gone = self._gone(flight)
                 overdue = flight.exchange if gone else self._overdue(flight, math.inf)
             if overdue is not None:
@@ -310,6 +315,8 @@ class Transport:
         try:
             self._wire.open()  # before a slot is taken
             self._attempts(flight)
+        except CutShort:
+            return
         except Abandoned:
             failure = Cancelled(NOBODY_WAITED)
         except (SourceError, ImportError) as exc:
@@ -413,13 +420,12 @@ class Transport:
         return replace(ask, url=target, form=() if received.status == 303 else ask.form)
 
     def _send(self, flight: Flight, ask: Ask) -> Received:
-        """One request, in its turn. Raises Setback, or Abandoned when somebody has cut it short
-        and said why."""
+        """One request, in its turn. Raises Setback, Abandoned or CutShort."""
         exchange = self._set_out(flight, ask)
         self._wire.run(exchange)
         flight.exchange = None
         if not exchange.end():
-            raise Abandoned
+            raise CutShort
         if isinstance(exchange.failure, Setback) and exchange.shut_out:
             exchange.failure.wall = isinstance(exchange.failure.error, TimedOut)
         if exchange.answer is None:
@@ -491,5 +497,5 @@ def _too_late(flight: Flight) -> SourceError:
 
 
 def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds,
-                                  timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+    moment = datetime.fromtimestamp(seconds, timezone.utc)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -119,15 +119,14 @@ def _file_text(ask: Ask, received: Received) -> bytes:
     except UnicodeDecodeError:
         coded, body = "base64", base64.encodebytes(received.body)
     head = {"address": ask.url, "method": ask.method, "form": ask.form,
-            "asked_with": dict(ask.headers),
-            "status": received.status,
+            "asked_with": dict(ask.headers), "status": received.status,
             "headers": {name: received.headers[name] for name in KEPT_HEADERS
                         if name in received.headers},
             "answered_by": received.url if received.url != ask.url else "",
             "retrieved_at": received.retrieved_at, "body": coded}
     filled = {name: value for name, value in head.items() if value}
-    return json.dumps(filled, indent=1, ensure_ascii=False).encode("utf-8",
-                                                                   "replace") + b"\n\n" + body
+    text = json.dumps(filled, indent=1, ensure_ascii=False)
+    return text.encode("utf-8", "replace") + b"\n\n" + body
 
 
 def _parts(text: bytes) -> tuple[Mapping[str, Any], bytes]:
@@ -145,13 +144,13 @@ def _parts(text: bytes) -> tuple[Mapping[str, Any], bytes]:
 def _ask(head: Mapping[str, Any]) -> Ask:
     return Ask(url=str(head["address"]),
                form=tuple((name, value) for name, value in head.get("form", ())),
-                    headers=tuple(head.get("asked_with", {}).items()))
+               headers=tuple(head.get("asked_with", {}).items()))
 
 
 def _received(text: bytes) -> Received:
     head, body = _parts(text)
     return Received(status=int(head.get("status", 200)), body=body,
                     url=str(head.get("answered_by", head["address"])),
-                    headers={name.lower(): str(value) for name,
-                             value in head.get("headers", {}).items()},
+                    headers={name.lower(): str(value)
+                             for name, value in head.get("headers", {}).items()},
                     retrieved_at=str(head.get("retrieved_at", "")))

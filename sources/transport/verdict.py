@@ -52,21 +52,23 @@ def _is_wall(ask: Ask, lane: Lane, received: Received) -> bool:
         return True
     if not is_html(received.body, received.content_type):
         return False
-    signs: tuple[str, ...] = (*WALL_SIGNS, *lane.wall_signs)
+    signs = _signs(lane)
     if received.status == 403 and 403 not in ask.statuses:
         signs += ("access denied",)
     page = received.body[:SIGNS_IN_BYTES].decode("utf-8", "replace").lower()
-    where = received.url.lower() if received.url != ask.url else ""
     asked = unquote_plus(" ".join((ask.url, *(value for _, value in ask.form)))).lower()
     # An error page may repeat what was asked.
-    return any((sign in page or sign in where) and sign not in asked for sign in signs)
+    return any(sign in page and sign not in asked for sign in signs)
 
 
 def leads_to_wall(lane: Lane, address: str, asked: str) -> bool:
     """Whether a redirect goes to a challenge; what the address asked held already is the
     caller's own words."""
-    return any(sign in address.lower() and sign not in asked.lower()
-               for sign in (*WALL_SIGNS, *lane.wall_signs))
+    return any(sign in address.lower() and sign not in asked.lower() for sign in _signs(lane))
+
+
+def _signs(lane: Lane) -> tuple[str, ...]:
+    return (*WALL_SIGNS, *lane.wall_signs)
 
 
 def walled(archive: type[Archive]) -> Setback:
