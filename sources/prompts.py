@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .archives.languages import LANGUAGES
+from .archives import languages
 from .errors import InvalidInput
 from .registry import Entry
 from .telling.harmless import inert
@@ -114,7 +114,7 @@ def completions(argument: str, typed: str, archives: Sequence[Entry]) -> tuple[s
         "sources": [(archive.key, name) for archive, name in names.items()],
         "identifier": [(f"{archive.key}:", name) for archive, name in names.items() if "get_item" in archive.answers],
         "media_type": [(kind, kind) for kind in dict.fromkeys(kind for archive in archives for kind in archive.media_types)],
-        "language": LANGUAGES}
+        "language": languages.names().items()}
     begun = typed.casefold().strip()
     return tuple(value for value, name in choices.get(argument, ())
                  if value.casefold().startswith(begun) or name.casefold().startswith(begun))

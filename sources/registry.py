@@ -1,7 +1,8 @@
 """The one list of archives; its order is the order asked, merged and printed. The server's instructions are made from it.
 
 A host waits for the list of tools at every start, so what that list and the instructions say of an archive stands here as
-plain values; the adapters are loaded when ARCHIVES is first read. A test holds every entry to its adapter.
+plain values, and an adapter takes them from here (`LISTED = ENTRY_OF["loc"]`, then `key = LISTED.key` and so on). The adapters
+are loaded when ARCHIVES is first read. A test holds every entry to its adapter.
 """
 from __future__ import annotations
 
@@ -53,6 +54,7 @@ ENTRIES = (
           media_types=("monographie", "periodique", "fascicule", "manuscrit", "image", "carte",
                        "partition", "musique", "objet", "video", "sonore")),
 )
+ENTRY_OF = {entry.key: entry for entry in ENTRIES}
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ DESCRIPTION = "One question to several great libraries at once: their texts and 
 CONTACT = "Who runs this, with an address: sent to every archive with each request, as they ask."
 OWNER = urlsplit(PROJECT_URL).path.split("/")[1]
 REGISTRY_NAME = f"io.github.{OWNER}/{mcp_books.NAME}"  # README names it too, in a comment, which proves to a registry whose it is
-BUNDLED = ("mcp_books.py", "LICENSE", "sources/**/*.py", "sources/shelf/*", "schemas/*.json", "schemas/*.py")
+BUNDLED = ("mcp_books.py", "LICENSE", "sources/**/*.py", "sources/**/*.tsv", "sources/shelf/*", "schemas/*.json", "schemas/*.py")
 
 
 def server_json() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from sources.archives import arks
+from sources.archives.numbers import ark_check_character
 
 WORDS = ("harbour", "lantern", "otter", "granary", "winter", "ferry", "orchard", "copper", "bell", "almanac", "river", "miller", "thistle",
          "compass", "ledger", "quarry", "sparrow", "candle", "meadow", "anchor", "chimney", "lattice", "saddle", "cellar", "bramble", "pewter",
@@ -27,7 +27,7 @@ def title(number: int) -> str:
 def ark(number: int, kind: str = "cb") -> str:
     """A name with the check character that makes it valid."""
     name = f"cb9{number:07d}" if kind == "cb" else f"bpt6k9{number:06d}"
-    return name + arks.check_character(name)
+    return name + ark_check_character(name)
 
 
 # ---- the Internet Archive ------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_a_language_has_its_english_name_where_the_table_gives_one(code, name):
 
 def test_no_code_of_the_table_names_two_languages():
     """One code read two ways would be decided by the order of the lines."""
-    codes = [code for row in languages._ROWS for code in set(row[:3]) - {"-"}]
+    codes = [code for row in languages.rows() for code in set(row[:3]) - {"-"}]
 
     assert sorted(codes) == sorted(set(codes))
-    assert all(len(row) == 4 and len(row[0]) == 3 and len(row[1]) == 2 for row in languages._ROWS)
+    assert all(len(row) == 4 and len(row[0]) == 3 and len(row[1]) == 2 for row in languages.rows())

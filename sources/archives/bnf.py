@@ -20,9 +20,9 @@ from urllib.parse import SplitResult, unquote
 from ..contract import Archive, Ask, Describes, ItemPage, ItemQuery, Lane, Page, Query, Reference, Reply, Request, read_rows
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 from ..text import fold, mapping
-from . import arks
 from . import bnf_records as records
 from .bnf_records import ARK, KEY, PREFIXES, TEMPORARY, Thing
+from .numbers import ark_check_character, is_ark
 
 ENDPOINT = "https://data.bnf.fr/sparql"  # no trailing slash: with one, an HTML query editor answers
 JSON_RESULTS = "application/sparql-results+json"
@@ -354,10 +354,10 @@ def _reference(match: re.Match[str], read_as: str | None) -> Reference:
     groups = match.groupdict()
     if groups["number"]:
         name = "cb" + groups["number"]
-        name += arks.check_character(name)
+        name += ark_check_character(name)
         return Reference(source=KEY, local=name, read_as=f"The record number {groups['number']} was read as the ark {name}.")
     name = groups["ark"] or groups["temp"]
-    if name.startswith("cb") and not arks.is_valid(name):
+    if name.startswith("cb") and not is_ark(name):
         raise InvalidInput("This ark does not end in its own check character, so one of its characters is mistyped.", archive=KEY,
                            hint=_HINT)
     return Reference(source=KEY, local=name, read_as=read_as)

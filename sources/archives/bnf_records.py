@@ -17,7 +17,7 @@ from typing import Any
 from ..contract import Contributor, Copy, Edition, Heading, Item, Record, Related, Rights
 from ..errors import UnreadableAnswer
 from ..text import amount, first, fold, integer, joined, mapping
-from . import arks
+from .numbers import is_ark
 
 KEY = "bnf"
 PREFIXES = {
@@ -87,7 +87,7 @@ def local_of(address: str) -> str | None:
     """The identifier inside an address of data.bnf.fr that get_item would read; None for any other address."""
     match = _ADDRESS.fullmatch(address)
     name = match and (match["ark"] or match["temp"])
-    return None if not name or (name.startswith("cb") and not arks.is_valid(name)) else name
+    return None if not name or (name.startswith("cb") and not is_ark(name)) else name
 
 
 # ---- statements ----------------------------------------------------------------------------------------------------

@@ -37,9 +37,9 @@ from ..errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFou
 from ..settings import Settings
 from ..text import amount, first_match, integer, joined, window, words
 from . import gallica_records as records
-from .arks import is_valid
 from .gallica_records import HOME, TERMS, Document, every, text_of
 from .languages import marc_code
+from .numbers import is_ark as is_valid
 from .numbers import isbn_forms
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..contract import Contributor, Copy, Edition, Item, PageEntry, Passage, Query, Record, Reference, Related, Rights, TextMatch
 from ..text import first, first_match, integer, joined, plain, window, year_of
-from .arks import is_valid
+from .numbers import is_ark as is_valid
 
 HOME = "https://gallica.bnf.fr"
 TERMS = ("Records: Licence Ouverte (Etalab), open data. Digitised contents: free for non-commercial reuse with the source named; "
