@@ -35,6 +35,10 @@ def asked(number: int = 0) -> str:
     return text[text.index("SELECT"):]
 
 
+def search(archive: DataBnf, query: Query) -> Any:
+    return archive.search_catalogue(archive.plan_catalogue(query))
+
+
 # ---- words ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("typed", "words"), [
@@ -66,7 +70,7 @@ def test_nothing_typed_can_act_as_an_operator() -> None:
 def test_a_question_without_a_word_is_refused_before_any_request(make_archive: Make) -> None:
     """Marks alone would be a search for everything."""
     with pytest.raises(InvalidInput) as refusal:
-        make_archive(DataBnf).search_catalogue(Query(words="?! --"))
+        search(make_archive(DataBnf), Query(words="?! --"))
 
     assert refusal.value.message == "data.bnf.fr: no word is left to search for."
     assert len(responses.calls) == 0
@@ -83,7 +87,7 @@ def test_the_words_really_required_are_shown_when_they_are_not_what_was_typed(
     """An apostrophe splits a word for this index, and quotation marks do not bind."""
     answers_with(answer("bnf/works-none.json"))
 
-    page = make_archive(DataBnf).search_catalogue(Query(words=typed, fields=fields))
+    page = search(make_archive(DataBnf), Query(words=typed, fields=fields))
 
     assert page.notes == notes
 
@@ -96,7 +100,7 @@ def test_the_text_index_drives_the_query_and_both_orders_stand_in_it(make_archiv
     answers_with(answer("bnf/works.json"))
     window = ("{ SELECT ?thing WHERE { ?thing dcterms:title ?text . ?text bif:contains \"'horloge' AND 'marais'\" } LIMIT 400 }")
 
-    make_archive(DataBnf).search_catalogue(Query(words="horloge marais", rows=5, page=3))
+    search(make_archive(DataBnf), Query(words="horloge marais", rows=5, page=3))
 
     assert asked() == f"""SELECT ?thing ?p ?o ?name ?counted WHERE {{
   {{ SELECT (COUNT(*) AS ?counted) WHERE {{ {window} }} }}
@@ -113,7 +117,7 @@ def test_json_is_asked_for_twice_by_post_and_once_is_enough(make_archive: Make, 
     """With the Accept header alone the service has answered XML."""
     answers_with(answer("bnf/works.json"))
 
-    make_archive(DataBnf).search_catalogue(Query(words="horloge"))
+    search(make_archive(DataBnf), Query(words="horloge"))
 
     [call] = responses.calls
     assert call.request.method == "POST"
@@ -142,7 +146,7 @@ def test_a_200_that_is_no_answer_is_a_failure_and_never_nothing_found(
     answers_with(body, headers=headers)
 
     with pytest.raises(error) as failure:
-        make_archive(DataBnf).search_catalogue(Query(words="horloge"))
+        search(make_archive(DataBnf), Query(words="horloge"))
 
     assert (failure.value.message, failure.value.archive) == (message, "bnf")
 
@@ -153,7 +157,7 @@ def test_a_service_that_is_gone_is_a_failure_and_no_record_missing(make_archive:
     responses.post(ENDPOINT, status=404, body="<html>Not Found</html>")
 
     with pytest.raises(ArchiveUnreachable) as caught:
-        make_archive(DataBnf).search_catalogue(Query(words="marais"))
+        search(make_archive(DataBnf), Query(words="marais"))
 
     assert (caught.value.code, caught.value.status) == ("network_error", 404)
 
@@ -165,8 +169,8 @@ def test_a_give_up_is_not_kept(make_archive: Make, answer: Answer) -> None:
     archive = make_archive(DataBnf)
 
     with pytest.raises(TimedOut):
-        archive.search_catalogue(Query(words="horloge"))
-    page = archive.search_catalogue(Query(words="horloge"))
+        search(archive, Query(words="horloge"))
+    page = search(archive, Query(words="horloge"))
 
     assert len(page.records) == 3
 
@@ -178,7 +182,7 @@ def test_the_statements_about_one_work_become_one_row(make_archive: Make, answer
     """Two creators, one row; a year only from the library's own year field; provisional as stated, else from the address."""
     answers_with(answer("bnf/works.json"))
 
-    page = make_archive(DataBnf).search_catalogue(Query(words="horloge marais", rows=3))
+    page = search(make_archive(DataBnf), Query(words="horloge marais", rows=3))
 
     assert page.records == (
         Record(identifier=f"bnf:{WORK}", title="L'horloge des marais", creator="Odile Ferrand-Quint; José Tabarin",
@@ -228,7 +232,7 @@ def test_a_cell_of_any_shape_costs_at_most_its_own_row(make_archive: Make) -> No
     ]
     answers_with(json.dumps({"results": {"bindings": rows}}))
 
-    page = make_archive(DataBnf).search_catalogue(Query(words="marais"))
+    page = search(make_archive(DataBnf), Query(words="marais"))
 
     assert page.records == (Record(identifier=f"bnf:{WORK}", title="Marais", date="1897", media_type="work",
                                    source_url=PAGE + WORK),)
@@ -240,7 +244,7 @@ def test_a_page_shows_what_was_asked_and_whether_more_follows(make_archive: Make
     """One row more than wanted is asked for; it proves a further page and is not shown on this one."""
     answers_with(answer("bnf/works.json"))
 
-    page = make_archive(DataBnf).search_catalogue(Query(words="horloge marais", rows=2))
+    page = search(make_archive(DataBnf), Query(words="horloge marais", rows=2))
 
     assert ([record.identifier for record in page.records], page.more) == ([f"bnf:{WORK}", f"bnf:{OTHER_WORK}"], True)
 
@@ -250,7 +254,7 @@ def test_a_full_window_is_told_and_leaves_more_unknown(make_archive: Make, answe
     """400 matches read of nobody knows how many: two readings may differ, and the end of the list proves nothing."""
     answers_with(answer("bnf/works-window-full.json"))
 
-    page = make_archive(DataBnf).search_catalogue(Query(words="marais", rows=5))
+    page = search(make_archive(DataBnf), Query(words="marais", rows=5))
 
     assert page.more is None
     assert page.notes == ("The words match at least 400 titles of works and editions, and only the first 400 are read, in no "
@@ -260,7 +264,7 @@ def test_a_full_window_is_told_and_leaves_more_unknown(make_archive: Make, answe
 @responses.activate
 def test_a_page_past_the_window_is_beyond_and_costs_no_request(make_archive: Make) -> None:
     """Page 81 of five rows starts at the 401st: nothing the service can be asked for."""
-    page = make_archive(DataBnf).search_catalogue(Query(words="marais", rows=5, page=81))
+    page = search(make_archive(DataBnf), Query(words="marais", rows=5, page=81))
 
     assert page.beyond == "data.bnf.fr is read up to the first 400 matches of the words, and this page lies past them."
     assert len(responses.calls) == 0
@@ -272,7 +276,7 @@ def test_an_empty_later_page_is_past_the_last_and_not_an_absence(make_archive: M
     answers_with(answer("bnf/works-none.json"), answer("bnf/works-none.json"))
     archive = make_archive(DataBnf)
 
-    first, second = (archive.search_catalogue(Query(words="marais", page=page)) for page in (1, 2))
+    first, second = (search(archive, Query(words="marais", page=page)) for page in (1, 2))
 
     assert (first.records, first.beyond, first.more) == ((), None, False)
     assert second.beyond == "data.bnf.fr has no further work for these words: this page lies past the last."
@@ -283,7 +287,7 @@ def test_one_unreadable_row_is_counted_and_the_others_stand(make_archive: Make, 
     """One row without a statement and one about another site: two skipped, one kept."""
     answers_with(answer("bnf/works-one-unreadable.json"))
 
-    page = make_archive(DataBnf).search_catalogue(Query(words="marais"))
+    page = search(make_archive(DataBnf), Query(words="marais"))
 
     assert ([record.identifier for record in page.records], page.skipped) == ([f"bnf:{OTHER_WORK}"], 2)
 
@@ -294,7 +298,7 @@ def test_rows_of_which_none_can_be_read_are_an_unreadable_answer(make_archive: M
     answers_with(answer("bnf/works-all-unreadable.json"))
 
     with pytest.raises(UnreadableAnswer):
-        make_archive(DataBnf).search_catalogue(Query(words="marais"))
+        search(make_archive(DataBnf), Query(words="marais"))
 
 
 # ---- what is sent, dropped, absent ---------------------------------------------------------------------------------
@@ -327,7 +331,7 @@ def test_every_narrowing_this_search_cannot_carry_is_dropped_with_its_reason() -
 ])
 def test_what_it_cannot_apply_or_search_on_makes_it_absent(query: Query, because: str) -> None:
     """An identifying field is never dropped, and no question is no search."""
-    assert DataBnf.plan_catalogue(query) == Request(absent_because=because)
+    assert DataBnf.plan_catalogue(query) == Request(query=query, absent_because=because)
 
 
 # ---- identifiers ---------------------------------------------------------------------------------------------------

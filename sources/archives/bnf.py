@@ -17,13 +17,36 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import SplitResult, unquote
 
-from ..contract import Archive, Ask, Describes, ItemPage, ItemQuery, Lane, Page, Query, Reference, Reply, Request, read_rows
-from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
+from ..contract import (
+    Archive,
+    Ask,
+    Describes,
+    ItemPage,
+    ItemQuery,
+    Lane,
+    Page,
+    Query,
+    Reference,
+    Reply,
+    Request,
+    read_rows,
+)
+from ..errors import (
+    ArchiveUnreachable,
+    InvalidInput,
+    RecordNotFound,
+    SourceError,
+    TimedOut,
+    UnreadableAnswer,
+)
+from ..registry import ENTRY_OF
 from ..text import fold, mapping
 from . import bnf_records as records
 from .bnf_records import ARK, KEY, PREFIXES, TEMPORARY, Thing
 from .numbers import ark_check_character, is_ark
+from .shared import list_or_note, plan_from
 
+LISTED = ENTRY_OF[KEY]
 ENDPOINT = "https://data.bnf.fr/sparql"  # no trailing slash: with one, an HTML query editor answers
 JSON_RESULTS = "application/sparql-results+json"
 WINDOW = 400  # matches of a word search that are read at all; above that the engine gives up before the class filter ends
@@ -59,6 +82,15 @@ _DROPPED = {
     "year_from": _DATES, "year_to": _DATES, "date_from": _DATES, "date_to": _DATES,
 }
 _CUT = f"The list was cut at {STATEMENTS_OF_A_LIST} statements; its last entries may be missing or told in part."
+_LIST_LOST = "The list of editions or works could not be read, which says nothing of how many there are."
+_AS_CREATOR = ("Only works filed under this name as creator are listed; other contributions stand elsewhere, so a missing "
+               "title proves nothing.")
+_PAST_WINDOW = f"data.bnf.fr is read up to the first {WINDOW} matches of the words, and this page lies past them."
+_PAST_LAST = "data.bnf.fr has no further work for these words: this page lies past the last."
+_WINDOW_FULL = (f"The words match at least {WINDOW} titles of works and editions, and only the first {WINDOW} are read, in no "
+                "order; other works may match, and a second reading may differ. More words narrow it.")
+_HEADINGS_FULL = f"Only the first {WINDOW} matching forms were read, in no order; the heading meant may be missing."
+_PREFERRED_FORMS = "Only the preferred French forms of RAMEAU headings are searched; another form may be the one filed."
 _ABSENT_FOR = {
     "isbn": "data.bnf.fr files an ISBN under editions, with hyphens that cannot be guessed; its search reads titles of works.",
     "lccn": "data.bnf.fr files no Library of Congress numbers.",
@@ -140,6 +172,21 @@ def _types_query(local: str) -> str:
     return f"{_PROLOGUE}\nSELECT DISTINCT ?type WHERE {{ {anywhere} }} LIMIT 50"
 
 
+def _headings(kind: str, words: Sequence[str]) -> tuple[str, str]:
+    """The pattern of the headings of a kind, and the window of matches that it starts from."""
+    if kind == "person":
+        window = _window("?person", "foaf:name", words)
+        return f"{window} ?person a foaf:Person . ?thing foaf:focus ?person", window
+    window = _window("?thing", "skos:prefLabel", words)
+    return f"{window} ?thing dcterms:isPartOf <http://data.bnf.fr/vocabulary/scheme/r166>", window
+
+
+def _ask(query: str) -> Ask:
+    """The request of a query. JSON is asked for twice: with the header alone, XML has been sent."""
+    return Ask(url=ENDPOINT, form=(("query", query), ("format", JSON_RESULTS)), headers=(("Accept", JSON_RESULTS),),
+               check_text=_check_text, check=_check_shape)
+
+
 # ---- answers -------------------------------------------------------------------------------------------------------
 
 def _check_text(reply: Reply) -> None:
@@ -172,18 +219,16 @@ def _check_shape(reply: Reply) -> None:
 class DataBnf(Archive):
     """Titles of works and headings are searched; works, persons, editions and headings are read. No text is held."""
 
-    key = KEY
-    name = "data.bnf.fr"
+    key, name = LISTED.key, LISTED.name
+    answers, media_types = LISTED.answers, LISTED.media_types
     lanes = (Lane(key=KEY, hosts=(r"data\.bnf\.fr",), spacing_s=3.0, in_flight_max=1,
                   spacing_because="the service publishes no rate; three seconds, one query at a time, is what its known clients "
                                   "keep"),)
-    answers = ("search_items", "get_item", "search_headings")
     absent_because = {
         "search_inside": "data.bnf.fr describes works and holds no text of its own.",
         "read_text": "data.bnf.fr describes works and holds no text of its own.",
         "browse_collections": "data.bnf.fr has no collections to browse.",
     }
-    media_types = ("work",)
     catalogue = Describes(
         searches_on="titles of works only: a person's name finds works whose title holds it", requires_every_word=True,
         row_describes="a work as an entity, not a copy and not an edition",
@@ -219,45 +264,40 @@ class DataBnf(Archive):
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
         """Only words reach this search, so every other narrowing is dropped; an identifying one makes the archive absent."""
-        unheld = next((because for name, because in _ABSENT_FOR.items() if name in query.fields), None)
-        if query.native:
-            return Request(absent_because="data.bnf.fr takes no query in a syntax of its own here.")
-        if unheld:
-            return Request(absent_because=unheld)
-        if not query.words and "title" not in query.fields:
-            because = _DROPPED["creator"] if "creator" in query.fields else "the search needs words of a title"
-            return Request(absent_because=f"Nothing is left to search on: {because}.")
-        return Request(media_type_asked=query.media_type,
-                    sent=tuple((name, _TITLE_SENT) for name in query.narrowings if name == "title"),
-                    dropped=tuple((name, _DROPPED[name]) for name in query.narrowings if name != "title"))
+        absent = _absence(query)
+        if absent:
+            return Request(query=query, absent_because=absent)
+        words, _ = required_words(_titles_words(query))
+        window = _window("?thing", "dcterms:title", words)
+        offset = (query.page - 1) * query.rows
+        asked = _list_query(window, f"{window} ?thing a rdafrbr:Work", _OF_A_WORK, query.rows, offset)
+        beyond = _PAST_WINDOW if offset >= WINDOW else None
+        return plan_from(query, {"title": _TITLE_SENT}, _DROPPED, media_type_asked=query.media_type, beyond=beyond,
+                         asks=(_ask(asked),) if words and not beyond else ())
 
     def search_catalogue(self, request: Request) -> Page:
         """Works whose title holds every word, in the order of their addresses."""
-        query: Any = getattr(request, "query", request)
-        offset = (query.page - 1) * query.rows
-        if offset >= WINDOW:
-            return Page(more=False, beyond=f"data.bnf.fr is read up to the first {WINDOW} matches of the words, and this page "
-                                           "lies past them.")
-        words, notes = _required(f"{query.words} {query.fields.get('title', '')}")
-        window = _window("?thing", "dcterms:title", words)
-        works = self._list(window, f"{window} ?thing a rdafrbr:Work", _OF_A_WORK, records.read_row, query.rows, offset)
+        if request.beyond:
+            return Page(more=False, beyond=request.beyond)
+        query = request.query
+        notes = _required(_titles_words(query))
+        works = self._list(request.asks[0], records.read_row, query.rows)
         full = (works.total or 0) >= WINDOW
-        if full:
-            notes.append(f"The words match at least {WINDOW} titles of works and editions, and only the first {WINDOW} are "
-                         "read, in no order; other works may match, and a second reading may differ. More words narrow it.")
         past = query.page > 1 and not works.records
-        return replace(works, total=None, more=works.more or (None if full else False), notes=(*notes, *works.notes),
-                       beyond="data.bnf.fr has no further work for these words: this page lies past the last." if past else None)
+        return replace(works, total=None, more=works.more or (None if full else False), beyond=_PAST_LAST if past else None,
+                       notes=(*notes, *((_WINDOW_FULL,) if full else ()), *works.notes))
 
     def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
         """One request for the record, one more for its list when the section editions is asked."""
         local = reference.local
-        answer = records.read_statements(self._ask(_record_query(local)), records.about_address(local))
+        answer = records.read_statements(self._rows(_ask(_record_query(local))), records.about_address(local))
         if not answer.things:
             raise self._nothing_stated(local)
         thing = answer.things[0]
         kind, _ = records.kind_of(thing)
-        editions = self._editions(local, kind, wanted) if wanted.wants("editions") and kind in _LISTED else Page()
+        editions = Page()
+        if wanted.wants("editions") and kind in _LISTED:
+            editions = list_or_note(lambda: self._editions(local, kind, wanted), _LIST_LOST)
         cut = (f"The record was cut at {STATEMENTS_OF_A_RECORD} rows, so some of what it states is missing here.",)
         return ItemPage(item=records.read_item(local, thing, editions.records), list_total=editions.total,
                         notes=(*(cut if answer.row_count >= STATEMENTS_OF_A_RECORD else ()), *editions.notes))
@@ -268,42 +308,35 @@ class DataBnf(Archive):
         The whole window is read, since its order says nothing. The scheme that marks a RAMEAU subject (r166) is known from
         one recorded concept, so an empty answer for subjects is told with that reserve.
         """
-        words, notes = _required(query)
-        if kind == "person":
-            window = _window("?person", "foaf:name", words)
-            pattern = f"{window} ?person a foaf:Person . ?thing foaf:focus ?person"
-        else:
-            window = _window("?thing", "skos:prefLabel", words)
-            pattern = f"{window} ?thing dcterms:isPartOf <http://data.bnf.fr/vocabulary/scheme/r166>"
-        found = self._list(window, pattern, _OF_A_HEADING, lambda thing: records.read_heading(thing, query, kind), WINDOW)
+        notes = list(_required(query))
+        pattern, window = _headings(kind, required_words(query)[0])
+        asked = _ask(_list_query(window, pattern, _OF_A_HEADING, WINDOW, 0))
+        found = self._list(asked, lambda thing: records.read_heading(thing, query, kind), WINDOW)
         full = (found.total or 0) >= WINDOW or _CUT in found.notes
         if full:
-            notes.append(f"Only the first {WINDOW} matching forms were read, in no order; the heading meant may be missing.")
+            notes.append(_HEADINGS_FULL)
         if not found.records and kind == "subject":
-            notes.append("Only the preferred French forms of RAMEAU headings are searched; another form may be the one filed.")
+            notes.append(_PREFERRED_FORMS)
         ranked = sorted(found.records, key=lambda entry: (not entry.exact, entry.variant is None, fold(entry.label), entry.uri))
         return Page(records=tuple(ranked[:rows]), skipped=found.skipped, notes=tuple(notes),
                     more=len(ranked) > rows or (None if full else False))
 
-    def _ask(self, query: str) -> list[Any]:
-        """The rows of an answer. JSON is asked for twice: with the header alone, XML has been sent.
+    def _rows(self, ask: Ask) -> list[Any]:
+        """The rows of an answer.
 
         Raises:
             ArchiveUnreachable: 404; a service that is gone says nothing of records.
         """
         try:
-            reply = self.ask(Ask(url=ENDPOINT, form=(("query", query), ("format", JSON_RESULTS)),
-                                 headers=(("Accept", JSON_RESULTS),), check_text=_check_text, check=_check_shape))
+            rows: list[Any] = self.ask(ask).value["results"]["bindings"]
         except RecordNotFound as exc:
             raise ArchiveUnreachable("data.bnf.fr has no query service at its usual address (status 404).", archive=KEY,
                                      status=404) from exc
-        rows: list[Any] = reply.value["results"]["bindings"]
         return rows
 
-    def _list(self, counted: str, pattern: str, properties: str, read: Callable[[Thing], Any], rows: int,
-              offset: int = 0) -> Page:
+    def _list(self, ask: Ask, read: Callable[[Thing], Any], rows: int) -> Page:
         """One page of a list, its total the count. A COUNT always gives a row: an answer without one is no list of nothing."""
-        answer = records.read_statements(self._ask(_list_query(counted, pattern, properties, rows, offset)))
+        answer = records.read_statements(self._rows(ask))
         if answer.counted is None:
             raise UnreadableAnswer("data.bnf.fr sent a list without the count asked beside it.", archive=KEY)
         values, skipped = read_rows(answer.things[:rows], read, DataBnf)
@@ -311,23 +344,18 @@ class DataBnf(Archive):
                     notes=(_CUT,) if answer.row_count >= STATEMENTS_OF_A_LIST else ())
 
     def _editions(self, local: str, kind: str, wanted: ItemQuery) -> Page:
-        """The slice asked of the editions of a work or the works of an author; a failure here leaves the record standing."""
+        """The slice asked of the editions of a work or the works of an author."""
         shape, properties = _LISTED[kind]
         pattern = shape.format(about=f"<{records.about_address(local)}>")
-        try:
-            page = self._list(f"{{ SELECT DISTINCT ?thing WHERE {{ {pattern} }} }}", pattern, properties, records.read_edition,
-                              wanted.list_limit, wanted.list_offset)
-        except SourceError as error:
-            return Page(notes=("The list of editions or works could not be read, which says nothing of how many there are. "
-                               f"{error.message}",))
+        counted = f"{{ SELECT DISTINCT ?thing WHERE {{ {pattern} }} }}"
+        asked = _list_query(counted, pattern, properties, wanted.list_limit, wanted.list_offset)
+        page = self._list(_ask(asked), records.read_edition, wanted.list_limit)
         lost = (f"{page.skipped} entries of the list could not be read and are left out.",) if page.skipped else ()
-        partial = ("Only works filed under this name as creator are listed; other contributions stand elsewhere, so a missing "
-                   "title proves nothing.",) if kind != "work" else ()
-        return replace(page, notes=(*lost, *page.notes, *partial))
+        return replace(page, notes=(*lost, *page.notes, *((_AS_CREATOR,) if kind != "work" else ())))
 
     def _nothing_stated(self, local: str) -> SourceError:
         """Why a record came empty; asked once, since an ark may stand for a kind of thing that is not read here."""
-        rows = self._ask(_types_query(local))
+        rows = self._rows(_ask(_types_query(local)))
         types = [records.short(address) for row in rows if (address := records.cell(row, "type"))]
         if rows:
             what = ", ".join(types[:3]) or "something unnamed"
@@ -336,17 +364,36 @@ class DataBnf(Archive):
         return RecordNotFound("data.bnf.fr states nothing about this identifier.", archive=KEY)
 
 
-def _required(text: str) -> tuple[tuple[str, ...], list[str]]:
-    """The words to require, and a note when they are not what was typed."""
+def _titles_words(query: Query) -> str:
+    return f"{query.words} {query.fields.get('title', '')}"
+
+
+def _absence(query: Query) -> str | None:
+    """Why the archive cannot be asked this question; None when it can."""
+    if query.native:
+        return "data.bnf.fr takes no query in a syntax of its own here."
+    unheld = next((because for name, because in _ABSENT_FOR.items() if name in query.fields), None)
+    if unheld or query.words or "title" in query.fields:
+        return unheld
+    because = _DROPPED["creator"] if "creator" in query.fields else "the search needs words of a title"
+    return f"Nothing is left to search on: {because}."
+
+
+def _required(text: str) -> tuple[str, ...]:
+    """A note of the words required, where they are not what was typed.
+
+    Raises:
+        InvalidInput: no word is left.
+    """
     words, left_off = required_words(text)
     if not words:
         raise InvalidInput("data.bnf.fr: no word is left to search for.", archive=KEY,
                            hint="Give at least one word with letters or digits.")
     pieces = [piece for word in words for piece in re.split("['-]", word)]
     if [piece.casefold() for piece in pieces] == text.casefold().split():
-        return words, []
+        return ()
     more = f"; {left_off} further words were left off" if left_off else ""
-    return words, [f"data.bnf.fr required each of these words, in any order: {', '.join(pieces)}{more}."]
+    return (f"data.bnf.fr required each of these words, in any order: {', '.join(pieces)}{more}.",)
 
 
 def _reference(match: re.Match[str], read_as: str | None) -> Reference:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..contract import Contributor, Copy, Edition, Heading, Item, Record, Related, Rights
@@ -47,6 +47,16 @@ _PROSE = {  # by kind: the properties that are prose, and what the prose is
     "heading": ("skos:scopeNote skos:definition skos:note", "the library's notes on the use of this heading"),
 }
 _PROSE_OF_OTHERS = ("dcterms:abstract dcterms:description rdae:note skos:note", "the abstract and notes of the library's record")
+# Notes: the label, its properties, what stands between their texts, which of them, and what must be stated beside them.
+_TOLD = (
+    ("Further titles", "dcterms:title", "; ", slice(1, 11), ""),
+    ("The library's heading", "skos:prefLabel", "; ", slice(3), "foaf:name dcterms:title"),
+    ("Other forms", "skos:altLabel", "; ", slice(10), ""),
+    ("Born, as published", "bio:birth rdag2:placeOfBirth", ", ", slice(None), ""),
+    ("Died, as published", "bio:death rdag2:placeOfDeath", ", ", slice(None), ""),
+    ("Years filed with the name", "bnf:firstYear bnf:lastYear", " to ", slice(None), "foaf:name"),
+    ("Edition statement", "rdae:editionStatement", "; ", slice(None), ""),
+)
 _LINKS = (
     ("dcterms:creator", "creator"), ("rdarel:workManifested", "work"), ("foaf:focus", "named by this heading"),
     ("skos:broader", "broader heading"), ("skos:narrower", "narrower heading"), ("skos:related", "related heading"),
@@ -186,13 +196,11 @@ def read_statements(rows: Sequence[Any], address: str | None = None) -> Answer:
     things: dict[str, dict[str, list[Term]]] = {}
     counted, unread = None, 0
     for row in rows:
-        count = cell(row, "counted")
-        about, property_, value = address or cell(row, "thing"), cell(row, "p"), cell(row, "o")
+        count, about = cell(row, "counted"), address or cell(row, "thing")
+        property_, term = cell(row, "p"), _term(row)
         if count is not None:
             counted = amount(count)
-        elif about and property_ and value:
-            term = Term(value=value, is_address=row["o"].get("type") == "uri", language=first(row["o"].get("xml:lang")),
-                        name=cell(row, "name") or cell(row, "heading") or cell(row, "title"))
+        elif about and property_ and term:
             things.setdefault(about, {}).setdefault(short(property_), []).append(term)
         else:
             unread += 1
@@ -200,6 +208,15 @@ def read_statements(rows: Sequence[Any], address: str | None = None) -> Answer:
         raise UnreadableAnswer("data.bnf.fr sent rows, and none of them can be read.", archive=KEY)
     return Answer(things=tuple(Thing(address=about, statements=stated) for about, stated in things.items()), counted=counted,
                   unread_rows=unread, row_count=len(rows))
+
+
+def _term(row: Any) -> Term | None:
+    """The value that a row states, with the name of what it points at; None where it states none."""
+    value = cell(row, "o")
+    if not value:
+        return None
+    name = next(filter(None, (cell(row, column) for column in ("name", "heading", "title"))), None)
+    return Term(value=value, is_address=row["o"].get("type") == "uri", language=first(row["o"].get("xml:lang")), name=name)
 
 
 def _last_piece(address: str) -> str:
@@ -227,11 +244,15 @@ def read_heading(thing: Thing, query: str, kind: str) -> Heading | None:
     name = next((term.name for term in thing.terms("foaf:focus") if term.name), None)
     exact = wanted in (fold(label), fold(name or label))
     variant = None if exact else next((form for form in thing.texts("skos:altLabel") if fold(form) == wanted), None)
-    use_with = {"argument": "creator", "value": name or label, "sources": ["archive", "openlibrary", "gallica"]}
-    if kind == "subject":  # Gallica files these very headings; the other archives have vocabularies of their own
-        use_with = {"argument": "subject", "value": label, "sources": ["gallica"]}
     return Heading(label=label, uri=thing.address, identifier=f"{KEY}:{local}", kind=kind, exact=exact, variant=variant,
-                   use_with=use_with)
+                   use_with=_use_with(kind, label, name))
+
+
+def _use_with(kind: str, label: str, name: str | None) -> dict[str, Any]:
+    """Gallica files these very subject headings; the other archives have vocabularies of their own."""
+    if kind == "subject":
+        return {"argument": "subject", "value": label, "sources": ["gallica"]}
+    return {"argument": "creator", "value": name or label, "sources": ["archive", "openlibrary", "gallica"]}
 
 
 def read_edition(thing: Thing) -> Edition | None:
@@ -253,22 +274,33 @@ def kind_of(thing: Thing) -> tuple[str, str]:
 
 def read_item(local: str, thing: Thing, editions: tuple[Edition, ...]) -> Item:
     kind, says = kind_of(thing)
-    prose, prose_means = _PROSE.get(kind, _PROSE_OF_OTHERS)
-    paragraphs = dict.fromkeys(text for name in prose.split() for text in thing.texts(name))
     year = thing.year() if kind in ("work", "manifestation", "expression") else None  # a person's is the year of birth
+    description, description_means = _prose(kind, thing)
     copies = tuple(Copy(label=label, url=url) for name, label in _COPIES.items() for url in thing.addresses(name))
-    extent = joined(thing.texts("dcterms:description")) if kind == "manifestation" else None
+    return replace(
+        _described(local, thing), media_type=kind, notes=_notes(thing, says), editions=editions, copies=copies,
+        description=description, description_means=description_means,
+        year=year, year_means=None if year is None else f"the first year the library states for this {kind}",
+        copies_available=len(copies) if kind == "manifestation" else None,
+        extent=joined(thing.texts("dcterms:description")) if kind == "manifestation" else None)
+
+
+def _described(local: str, thing: Thing) -> Item:
+    """What is read alike of every kind of record."""
     ark = {} if "/" in local else {"ark": (f"ark:/12148/{local}",)}
     return Item(
-        identifier=f"{KEY}:{local}", title=thing.first("dcterms:title", "foaf:name", "skos:prefLabel", "rdfs:label"),
-        creator=joined(thing.creators()), creators=thing.creators(), date=joined(thing.texts("dcterms:date")), year=year,
-        year_means=None if year is None else f"the first year the library states for this {kind}",
-        media_type=kind, source_url=page_address(local), identifier_provisional=thing.provisional(), rights=_RIGHTS,
-        description="\n\n".join(paragraphs) or None, description_means=prose_means if paragraphs else None,
-        notes=_notes(thing, says), subjects=_subjects(thing), contributors=_contributors(thing), context=_context(local, thing),
-        copies=copies, copies_available=len(copies) if kind == "manifestation" else None, editions=editions,
-        language=thing.languages(), publisher=_publisher(thing), place=joined(thing.texts("rdae:placeOfPublication")),
-        extent=extent, standard_numbers={**thing.numbers(), **ark})
+        identifier=f"{KEY}:{local}", source_url=page_address(local), identifier_provisional=thing.provisional(), rights=_RIGHTS,
+        title=thing.first("dcterms:title", "foaf:name", "skos:prefLabel", "rdfs:label"), date=joined(thing.texts("dcterms:date")),
+        creator=joined(thing.creators()), creators=thing.creators(), contributors=_contributors(thing),
+        subjects=_subjects(thing), context=_context(local, thing), language=thing.languages(), publisher=_publisher(thing),
+        place=joined(thing.texts("rdae:placeOfPublication")), standard_numbers={**thing.numbers(), **ark})
+
+
+def _prose(kind: str, thing: Thing) -> tuple[str | None, str | None]:
+    """The prose of a record, each paragraph once, and what it is."""
+    properties, means = _PROSE.get(kind, _PROSE_OF_OTHERS)
+    paragraphs = dict.fromkeys(text for name in properties.split() for text in thing.texts(name))
+    return ("\n\n".join(paragraphs), means) if paragraphs else (None, None)
 
 
 def _publisher(thing: Thing) -> str | None:
@@ -277,22 +309,20 @@ def _publisher(thing: Thing) -> str | None:
 
 def _notes(thing: Thing, says: str) -> tuple[str, ...]:
     """What the record is, then what it states that has no field of its own, quoted as published."""
-    unnamed = sum(term.label is None for term in thing.terms("dcterms:creator"))
+    notes = [says]
+    if thing.provisional():
+        notes.append("The library calls this identifier provisional and can replace it.")
+    for label, properties, separator, which, beside in _TOLD:
+        texts = thing.texts(*properties.split())[which]
+        if texts and (not beside or thing.first(*beside.split())):
+            notes.append(f"{label}: {separator.join(texts)}.")
     forms = dict.fromkeys(map(_last_piece, thing.addresses("rdae:formOfWork")))
-    heading, years = "; ".join(thing.texts("skos:prefLabel")[:3]), " to ".join(thing.texts("bnf:firstYear", "bnf:lastYear"))
-    told = (
-        ("The library calls this identifier provisional and can replace it.", thing.provisional()),
-        ("Further titles: {}.", "; ".join(thing.texts("dcterms:title")[1:11])),
-        ("The library's heading: {}.", thing.first("foaf:name", "dcterms:title") and heading),
-        ("Other forms: {}.", "; ".join(thing.texts("skos:altLabel")[:10])),
-        ("Born, as published: {}.", ", ".join(thing.texts("bio:birth", "rdag2:placeOfBirth"))),
-        ("Died, as published: {}.", ", ".join(thing.texts("bio:death", "rdag2:placeOfDeath"))),
-        ("Years filed with the name: {}.", thing.first("foaf:name") and years),
-        ("Edition statement: {}.", "; ".join(thing.texts("rdae:editionStatement"))),
-        ("Form of work, in the library's own codes: {}.", ", ".join(forms)),
-        ("Creators given by address alone: {}; the section context shows them.", unnamed),
-    )
-    return (says, *(sentence.format(value) for sentence, value in told if value))
+    if forms:
+        notes.append(f"Form of work, in the library's own codes: {', '.join(forms)}.")
+    unnamed = sum(term.label is None for term in thing.terms("dcterms:creator"))
+    if unnamed:
+        notes.append(f"Creators given by address alone: {unnamed}; the section context shows them.")
+    return tuple(notes)
 
 
 def _subjects(thing: Thing) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..contract import Archive, Facet, Page, Query, Reply, Request, read_rows
-from ..errors import ArchiveUnreachable
+from ..errors import ArchiveUnreachable, SourceError
 
 Entry = TypeVar("Entry")
 
@@ -28,15 +28,20 @@ def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[
         UnreadableAnswer: rows came and not one could be read.
     """
     found, skipped = read_rows(came[:rows], read, archive)
-    beyond = None
-    if not came and total is not None and page > 1 and total <= (page - 1) * rows:
-        beyond = f"Page {page} lies past the last page: at {rows} rows a page the {total:,} matches fill {-(-total // rows)}."
-    elif total and not came:
+    beyond = past_last(page, rows, total) if not came else None
+    if total and not came and beyond is None:
         notes = (*notes, f"It counts {total:,} matches but sent no rows; this is no absence.")
     if total is not None:
         more = bool(came) and page * rows < total
     return Page(records=found, total=total, skipped=skipped, facets=facets, beyond=beyond, notes=notes,
                 more=more and (ceiling is None or (page + 1) * rows <= ceiling))
+
+
+def past_last(page: int, rows: int, total: int | None) -> str | None:
+    """That a page lies past the last of the matches counted; None where it does not, or where nothing was counted."""
+    if total is None or page == 1 or total > (page - 1) * rows:
+        return None
+    return f"Page {page} lies past the last page: at {rows} rows a page the {total:,} matches fill {-(-total // rows)}."
 
 
 def past_ceiling(archive: type[Archive], page: int, rows: int, ceiling: int) -> str | None:
@@ -52,3 +57,11 @@ def route_stands(archive: type[Archive], reply: Reply, what: str) -> Reply:
         raise ArchiveUnreachable(f"{archive.name} has no {what} at its usual address (status {reply.status}).",
                                  archive=archive.key, status=reply.status)
     return reply
+
+
+def list_or_note(read: Callable[[], Page], lost: str) -> Page:
+    """A list inside a record. Where it cannot be read, the record stands without it: `lost` and the reason are its note."""
+    try:
+        return read()
+    except SourceError as error:
+        return Page(notes=(f"{lost} {error.message}",))
