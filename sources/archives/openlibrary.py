@@ -14,16 +14,34 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import SplitResult, quote, unquote
 
-from ..contract import Archive, Ask, Describes, ItemPage, ItemQuery, Lane, Page, Query, Reference, Reply, Request, read_rows
-from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
-from ..text import amount, first, integer, listing, mapping, words
+from ..contract import (
+    Archive,
+    Ask,
+    Describes,
+    ItemPage,
+    ItemQuery,
+    Lane,
+    Page,
+    Pairs,
+    Query,
+    Reference,
+    Reply,
+    Request,
+    read_rows,
+)
+from ..errors import InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
+from ..registry import ENTRY_OF
+from ..text import amount, first, listing, mapping, words
 from . import openlibrary_records as records
 from .languages import marc_code
 from .numbers import isbn, lccn, oclc
 from .openlibrary_records import SITE
+from .shared import list_or_note, page_of_rows, past_last, plan_from, route_stands
 
+LISTED = ENTRY_OF["openlibrary"]
 ROW_FIELDS = ("key", "title", "author_name", "author_key", "first_publish_year", "edition_count", "ebook_access", "cover_i",
               "language", "subject", "ratings_average", "ratings_count")
+AVAILABLE_FIELDS = ("ia", "availability")  # without ia, no availability comes
 EDITION_FIELDS = ("editions", "editions.key", "editions.title", "editions.language", "editions.publisher")
 EDITION_LEVEL = ("language", "publisher", "isbn")  # what these ask must hold in one and the same edition
 MERGES_MAX = 4  # records passed through on the way to the surviving one; three were seen in a row
@@ -47,6 +65,10 @@ WORDED: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 NUMBERS: dict[str, Callable[[str], str]] = {"isbn": isbn, "lccn": lccn, "oclc": oclc}  # addresses that lead to an edition
 CODED = {**NUMBERS, "language": marc_code}
+DROPPED = {
+    "facets": "Open Library's search answers carry no counts by term.",
+    "publication": "Open Library holds works, not the pages of a publication.",
+}
 FOLDERS = ("works", "books", "authors", "w", "b", "a")  # today's and the old ones; the letter of an identifier decides
 LETTER_OF = {"/type/work": "W", "/type/edition": "M", "/type/author": "A"}
 
@@ -60,8 +82,8 @@ _STRAY_CARET = re.compile(r"(?<!\\)\^(?![\d.])")
 class OpenLibrary(Archive):
     """Works by catalogue search; works, editions and authors one by one; authors and subjects as headings."""
 
-    key = "openlibrary"
-    name = "Open Library"
+    key, name = LISTED.key, LISTED.name
+    answers, media_types = LISTED.answers, LISTED.media_types
     lanes = (Lane(
         key="openlibrary", hosts=(r"openlibrary\.org",), spacing_s=1.0, in_flight_max=2,
         spacing_because="Open Library publishes one request a second, three for a client naming a contact; the lower governs.",
@@ -69,13 +91,11 @@ class OpenLibrary(Archive):
         retry_statuses=frozenset({408, 425}),
         limit_block_s=60.0,  # its 429 names no time; the ceiling behind it is counted by the minute
     ),)
-    answers = ("search_items", "get_item", "search_headings")
     absent_because = {
         "search_inside": "Open Library's full-text index is the Internet Archive's own; ask the source archive.",
         "read_text": "Open Library holds no page text; a scan it points to is read as archive:ID.",
         "browse_collections": "Open Library has no collections.",
     }
-    media_types = ("work",)
     native_syntax = "Solr, as in openlibrary.org/search (title:x AND first_publish_year:[1860 TO 1870])"
     heading_kinds = ("subject", "person")
     unread_fields = ("pages", "generated_entries", "identifier_provisional")
@@ -106,18 +126,12 @@ class OpenLibrary(Archive):
         if head == "ia" or rest.startswith("ia:"):
             raise InvalidInput("Open Library may start an import at this address, so it is never asked.", archive=cls.key,
                                hint="Give the scan to get_item as archive:ID.")
-        if head in NUMBERS and rest:
-            read = f"{head}/{NUMBERS[head](rest)}"
-        elif records.OLID.fullmatch(olid):
-            read = olid
-        elif re.fullmatch(r"[\d -]{9,16}[\dX]", olid, re.ASCII):
-            read = f"isbn/{isbn(olid)}"
-        elif re.fullmatch(r"OL\d{1,12}[LT]", olid, re.ASCII):
-            raise InvalidInput(f"{olid} is a list or a tag of Open Library; works (W), editions (M) and authors (A) can be read.",
-                               archive=cls.key, hint=f"Give {cls.spellings}.")
-        else:
-            raise InvalidInput(f"{spelled[:80]!r} is no identifier of Open Library.", archive=cls.key,
-                               hint=f"Give {cls.spellings}.")
+        read = _number(head, rest, olid) or (olid if records.OLID.fullmatch(olid) else None)
+        if read is None:
+            listed = re.fullmatch(r"OL\d{1,12}[LT]", olid, re.ASCII)
+            raise InvalidInput(
+                f"{olid} is a list or a tag of Open Library; works (W), editions (M) and authors (A) can be read." if listed
+                else f"{spelled[:80]!r} is no identifier of Open Library.", archive=cls.key, hint=f"Give {cls.spellings}.")
         return Reference(source=cls.key, local=read, read_as=None if read == local else f"read as {cls.key}:{read}")
 
     @classmethod
@@ -133,24 +147,23 @@ class OpenLibrary(Archive):
 
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
-        """What goes out of a query's narrowings; years only, no counts by term, no collections."""
+        """What goes out of a query's narrowings; years only, no counts by term, no collections.
+
+        Raises:
+            InvalidInput: a value that the caller must mend.
+        """
         if "collection" in query.fields:
-            return Request(absent_because="Open Library has no collections to search in.")
-        _, sent = _request(query)
+            return Request(query=query, absent_because="Open Library has no collections to search in.")
         if not query.words.strip() and not query.fields and not any(query.years):
-            return Request(absent_because="Open Library holds works only, and needs a word, a field or a year to search them on.")
-        notes = []
-        if any(len(date or "") > 4 for date in (query.date_from, query.date_to)):
-            notes.append("it has years only, and the dates were sent to it as years.")
-        asked = ", ".join(name for name in EDITION_LEVEL if name in query.fields)
-        if asked:
-            notes.append(f"its count is of works with one edition that meets all that was asked of an edition ({asked}, a title "
-                         "too), and matching_edition names that edition.")
-        if query.native:
-            notes.append("where the syntax does not parse, it searches the plain words instead and does not say so.")
-        return Request(sent=sent, notes=tuple(notes), media_type_asked=query.media_type,
-                    dropped=(("facets", "Open Library's search answers carry no counts by term."),) if query.facets else (),
-                    ordered_on=SORTS[query.sort][1] if query.sort in SORTS else None)
+            return Request(query=query, absent_because="Open Library holds works only, and needs a word, a field or a year to "
+                                                       "search them on.")
+        spelled = _spelled(query)
+        told = {name: f"{param}={text}" for name, (param, text) in spelled.items()}
+        if "place" in told:
+            told["place"] += " (a place the work is about)"
+        return plan_from(query, told, DROPPED, asks=(_search("/search.json", _params(query, spelled)),),
+                         media_type_asked=query.media_type, notes=_plan_notes(query),
+                         ordered_on=SORTS[query.sort][1] if query.sort in SORTS else None)
 
     def search_catalogue(self, request: Request) -> Page:
         """Works, in the archive's order; a query it is known to refuse is refused here, before it is sent.
@@ -158,28 +171,22 @@ class OpenLibrary(Archive):
         Raises:
             InvalidInput: fewer than three characters, the word "the" alone, no word at all, a stray "^" in native syntax.
         """
-        query: Any = getattr(request, "query", request)
-        params, _ = _request(query)
-        self._refuse_known(query, params)
-        fields = (*ROW_FIELDS, *(("ia", "availability") if query.availability else ()))
-        if any(name in query.fields for name in EDITION_LEVEL):
-            fields += (*EDITION_FIELDS, *(("editions.ia", "editions.availability") if query.availability else ()))
-        answer = self._found("/search.json", (*params.items(), ("fields", ",".join(fields)), ("limit", str(query.rows)),
-                                              ("page", str(query.page))))
-        page = self._page(answer, records.read_row, query.rows, query.page)
+        query = request.query
+        self._refuse_known(request)
+        answer = self._found(request.asks[0])
+        page = _page(answer, records.read_row, query.rows, query.page)
         notes = ["its count is a lower bound."] if answer.get("numFoundExact") is False else []
         unknown = sum((row.availability or {}).get("status", "error") == "error" for row in page.records)
         if query.availability and unknown:
             notes.append(f"it gave no availability for {unknown} of its rows, which says neither open nor closed.")
         return replace(page, notes=tuple(notes))
 
-    def _refuse_known(self, query: Query, params: Mapping[str, str]) -> None:
+    def _refuse_known(self, request: Request) -> None:
         """Raise what the server would answer with 422, or with a 500 that says nothing."""
-        q = params.get("q", "")
+        query, q = request.query, dict(request.asks[0].params).get("q", "")
         unquoted = re.sub(r'"(?:\\.|[^"\\])*"', '""', q)
         known = (
             (query.words.strip() and not words(query.words), "Open Library needs a letter or a digit to search for."),
-            (not params, "Open Library needs a word, a field or a year to search on."),
             (0 < len(q) < 3, "Open Library refuses queries of fewer than three characters."),
             (q.lower() == "the", 'Open Library refuses the word "the" alone.'),
             (query.native and _STRAY_CARET.search(unquoted), 'Open Library fails on "^" without a number behind it.'))
@@ -187,41 +194,16 @@ class OpenLibrary(Archive):
             if applies:
                 raise InvalidInput(reason, archive=self.key, hint="Give more words, or a field such as title.")
 
-    def _page(self, answer: Mapping[str, Any], read: Callable[[Any], Any], rows: int, page: int = 1) -> Page:
-        """The rows of a search answer, at most as many as were asked. A count without rows is no absence.
-
-        Raises:
-            UnreadableAnswer: rows are counted and none came before the last, or none that came can be read.
-        """
-        total, docs, start = amount(answer.get("numFound")), answer["docs"][:rows], integer(answer.get("start"))
-        start = (page - 1) * rows if start is None else start
-        beyond = None
-        if total and not docs:
-            if start < total:
-                raise UnreadableAnswer(f"Open Library counts {total} matches and sent no row of them.", archive=self.key)
-            beyond = f"it counts {total} works, so with this limit its last page is {-(-total // rows)}."
-        found, skipped = read_rows(docs, read, OpenLibrary)
-        return Page(records=found, total=total, skipped=skipped, more=None if total is None else start + len(docs) < total,
-                    beyond=beyond)
-
-    def _found(self, path: str, params: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def _found(self, ask: Ask) -> dict[str, Any]:
         """One search answer, an object with the list `docs`.
 
         Raises:
             InvalidInput: 422, with the objection. ArchiveUnreachable: 404, which a search never means as an absence.
         """
-        reply = self.ask(Ask(url=SITE + path, params=tuple(params), statuses=(200, 404, 422), check=self._check_docs))
+        reply = route_stands(OpenLibrary, self.ask(ask), "search")
         if reply.status == 422:
             raise InvalidInput(f"Open Library refuses this query: {records.objection(reply.value)}", archive=self.key, status=422)
-        if reply.status == 404:
-            raise ArchiveUnreachable("Open Library's search could not be found at its address.", archive=self.key, status=404)
         return mapping(reply.value)
-
-    def _check_docs(self, reply: Reply) -> None:
-        answer = mapping(reply.value)
-        docs = answer.get("docs")
-        if reply.status == 200 and (not isinstance(docs, list) or (not docs and amount(answer.get("numFound")) is None)):
-            raise UnreadableAnswer("Open Library sent a search answer of another shape.", archive=self.key)
 
     def search_headings(self, query: str, kind: str, rows: int) -> Page:
         """Authors as persons, readers' subject tags as subjects; exact ones first. There is no authority file behind them."""
@@ -229,8 +211,8 @@ class OpenLibrary(Archive):
             raise InvalidInput("Open Library needs a letter or a digit to search for.", archive=self.key)
         path, read = ("/search/authors.json", records.read_person) if kind == "person" else \
             ("/search/subjects.json", records.read_subject)
-        answer = self._found(path, (("q", _literal(query)), ("limit", str(rows))))
-        page = self._page(answer, lambda doc: read(doc, query), rows)
+        answer = self._found(_search(path, (("q", _literal(query)), ("limit", str(rows)))))
+        page = _page(answer, lambda doc: read(doc, query), rows)
         notes = records.namesakes(answer["docs"][:rows]) if kind == "person" else (
             "its subjects are readers' tags, so one thing may stand under several spellings.",)
         return replace(page, records=tuple(sorted(page.records, key=lambda heading: not heading.exact)), notes=notes)
@@ -249,20 +231,19 @@ class OpenLibrary(Archive):
         if kind == "A":
             item = records.read_author(olid, record)
         else:
-            credits, names, author_notes = self._authors(kind, record)
-            item, notes = records.read_book(olid, record, credits, names), notes + author_notes
-        if not wanted.wants("editions"):
-            return ItemPage(item=item, notes=notes)
-        if kind == "M":
-            listed = "Editions are listed with their work, which context names." if listing(record.get("works")) else \
-                "The edition belongs to no work, so no other editions are listed with it."
-            return ItemPage(item=item, notes=(*notes, listed))
-        path, what = (f"/works/{olid}/editions.json", "editions") if kind == "W" else (f"/authors/{olid}/works.json", "works")
-        try:
-            editions = self._list(path, wanted)
-        except SourceError as exc:
-            return ItemPage(item=item, notes=(*notes, f"The list of {what} could not be read: {exc.message}"))
+            credits, credit_notes = self._credits(kind, record)
+            names, name_notes = self._names_told(credits)
+            item, notes = records.read_book(olid, record, credits, names), (*notes, *credit_notes, *name_notes)
+        editions = self._editions(olid, record, wanted) if wanted.wants("editions") else Page()
         return ItemPage(item=replace(item, editions=editions.records), list_total=editions.total, notes=(*notes, *editions.notes))
+
+    def _editions(self, olid: str, record: Mapping[str, Any], wanted: ItemQuery) -> Page:
+        """The editions of a work, the works of an author; of an edition, where the others are listed."""
+        if olid[-1] == "M":
+            return Page(notes=("Editions are listed with their work, which context names." if listing(record.get("works")) else
+                               "The edition belongs to no work, so no other editions are listed with it.",))
+        path, what = (f"/works/{olid}/editions.json", "editions") if olid[-1] == "W" else (f"/authors/{olid}/works.json", "works")
+        return list_or_note(lambda: self._list(path, wanted), f"The list of {what} could not be read:")
 
     def _follow(self, local: str) -> tuple[str, dict[str, Any], tuple[str, ...]]:
         """The identifier and the record that `local` leads to, through at most MERGES_MAX merged ones, and how it was reached.
@@ -270,58 +251,57 @@ class OpenLibrary(Archive):
         Look-ups by number are answered with a redirect to the record.
         """
         passed: list[str] = []
-        while True:
-            folder = "" if "/" in local else records.FOLDER_OF[local[-1]] + "/"
-            reply = self.ask(Ask(url=f"{SITE}/{folder}{quote(local)}.json", statuses=(200, 404), check=self._check_record))
-            record = {} if reply.status == 404 else mapping(reply.value)
-            kind = records.key_of(record.get("type"))
-            if not record or kind == "/type/delete":
-                raise RecordNotFound(
-                    f"The record {local} existed at Open Library and was deleted." if record else
-                    f"The record {passed[0]} was merged at Open Library into {local}, which it does not hold." if passed else
-                    f"Open Library holds no record {local}.", archive=self.key, status=None if record else 404)
-            if kind != "/type/redirect":
-                break
+        record = self._record(local, passed)
+        while records.key_of(record.get("type")) == "/type/redirect":
             passed.append(local)
-            target = records.olid_of(record.get("location"))
-            if target is None or target in passed or len(passed) > MERGES_MAX:
-                raise UnreadableAnswer(f"The record {passed[0]} was merged at Open Library, but the merges lead to no record.",
-                                       archive=self.key)
-            local = target
+            local = _surviving(record, passed)
+            record = self._record(local, passed)
         olid = records.olid_of(record.get("key")) or (local if records.OLID.fullmatch(local) else None)
-        if olid is None or LETTER_OF.get(kind or "") != olid[-1]:
+        if olid is None or LETTER_OF.get(records.key_of(record.get("type")) or "") != olid[-1]:
             raise UnreadableAnswer(f"What Open Library sent for {local} is no work, edition or author.", archive=self.key)
         notes = [f"Open Library merged {', then '.join(passed)} into {olid}, which is shown."] if passed else []
         if "/" in local:
             notes.append(f"Open Library answers {local} with the one edition {olid}; others may bear the same number.")
         return olid, record, tuple(notes)
 
-    def _check_record(self, reply: Reply) -> None:
-        if reply.status == 200 and records.key_of(mapping(reply.value).get("type")) is None:
-            raise UnreadableAnswer("Open Library sent something else than a record.", archive=self.key)
+    def _record(self, local: str, passed: Sequence[str]) -> dict[str, Any]:
+        """The record filed under `local`, itself perhaps merged; `passed` are the merged ones that led to it.
 
-    def _authors(self, kind: str, record: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
-        """Roles and names of the authors, by identifier; those of the work when an edition names none. A failed look-up costs
-        what it was for, and is told."""
-        credits, notes = records.read_credits(record), []
+        Raises:
+            RecordNotFound: none is held, or it was deleted.
+        """
+        folder = "" if "/" in local else records.FOLDER_OF[local[-1]] + "/"
+        reply = self.ask(Ask(url=f"{SITE}/{folder}{quote(local)}.json", statuses=(200, 404), check=_check_record))
+        record = {} if reply.status == 404 else mapping(reply.value)
+        if records.key_of(record.get("type")) == "/type/delete":
+            raise RecordNotFound(f"The record {local} existed at Open Library and was deleted.", archive=self.key)
+        if not record:
+            raise RecordNotFound(
+                f"The record {passed[0]} was merged at Open Library into {local}, which it does not hold." if passed else
+                f"Open Library holds no record {local}.", archive=self.key, status=404)
+        return record
+
+    def _credits(self, kind: str, record: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Roles of the authors by identifier; those of the work when an edition names none, which is told."""
+        credits = records.read_credits(record)
         work = next(filter(None, map(records.olid_of, listing(record.get("works")))), None)
-        if kind == "M" and work and not credits:
-            try:
-                credits = records.read_credits(self._follow(work)[1])
-            except SourceError as exc:
-                return {}, {}, (f"The edition names no author, and its work {work} could not be read: {exc.message}",)
-            if credits:
-                notes.append(f"The edition names no author; its work {work} does.")
+        if kind != "M" or not work or credits:
+            return credits, ()
+        try:
+            credits = records.read_credits(self._follow(work)[1])
+        except SourceError as exc:
+            return {}, (f"The edition names no author, and its work {work} could not be read: {exc.message}",)
+        return credits, (f"The edition names no author; its work {work} does.",) if credits else ()
+
+    def _names_told(self, credits: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Names of the authors by identifier, and a note of those not learnt."""
         try:
             names = self._names(tuple(credits))
         except SourceError as exc:
             kept = ", ".join(tuple(credits)[:5])
-            return credits, {}, (*notes, f"The names of the authors could not be read, so contributors holds {kept} instead: "
-                                         f"{exc.message}")
+            return {}, (f"The names of the authors could not be read, so contributors holds {kept} instead: {exc.message}",)
         unnamed = [olid for olid in credits if olid not in names]
-        if unnamed:
-            notes.append(f"Open Library gave no name for {', '.join(unnamed[:5])}.")
-        return credits, names, tuple(notes)
+        return names, (f"Open Library gave no name for {', '.join(unnamed[:5])}.",) if unnamed else ()
 
     def _names(self, olids: tuple[str, ...]) -> dict[str, str]:
         """Names of authors by identifier: one from its own record, several from one search."""
@@ -331,10 +311,9 @@ class OpenLibrary(Archive):
         names: dict[str, str] = {}
         asked = olids[:AUTHORS_MAX]
         params = (("q", f"author_key:({' OR '.join(asked)})"), ("fields", "author_key,author_name"), ("limit", "100"))
-        for doc in map(mapping, self._found("/search.json", params)["docs"] if asked else ()):
-            for key, written in zip(listing(doc.get("author_key")), listing(doc.get("author_name")), strict=False):
-                if key in asked and (name := first(written)):
-                    names[key] = name
+        for doc in map(mapping, self._found(_search("/search.json", params))["docs"] if asked else ()):
+            written = zip(listing(doc.get("author_key")), map(first, listing(doc.get("author_name"))), strict=False)
+            names.update({key: name for key, name in written if key in asked and name})
         return names
 
     def _list(self, path: str, wanted: ItemQuery) -> Page:
@@ -352,32 +331,55 @@ class OpenLibrary(Archive):
 
 # ---- what is sent --------------------------------------------------------------------------------------------------
 
-def _request(query: Query) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
-    """The parameters of a query, and how each narrowing is spelled in them. InvalidInput for a value the caller must mend."""
-    parts = [query.words.strip() if query.native else _literal(query.words)]
-    params: dict[str, str] = {}
-    sent: list[tuple[str, str]] = []
-    for name, value in query.fields.items():
-        if name in CODED:
-            param, spelled = name, CODED[name](value)
-        else:
-            param, spelled = _worded(name, value)
-        if param == "q":
-            parts.append(spelled)
-        else:
-            params[param] = spelled
-        sent.append((name, f"{param}={spelled}" + (" (a place the work is about)" if name == "place" else "")))
+def _search(path: str, params: Pairs) -> Ask:
+    return Ask(url=SITE + path, params=params, statuses=(200, 404, 422), check=_check_docs)
+
+
+def _spelled(query: Query) -> dict[str, tuple[str, str]]:
+    """By narrowing, the parameter that carries it and the text there. InvalidInput for a value the caller must mend."""
+    spelled = {name: (name, CODED[name](value)) if name in CODED else _worded(name, value)
+               for name, value in query.fields.items()}
     if any(query.years):
         low, high = query.years
-        parts.append(f"first_publish_year:[{low or '*'} TO {high or '*'}]")
-        sent += [(name, f"q={parts[-1]}") for name in query.bound_names]
+        spelled |= dict.fromkeys(query.bound_names, ("q", f"first_publish_year:[{low or '*'} TO {high or '*'}]"))
     if query.sort in SORTS:
-        params["sort"] = SORTS[query.sort][0]
-        sent.append(("sort", f"sort={params['sort']}"))
+        spelled["sort"] = ("sort", SORTS[query.sort][0])
     if query.availability:
-        sent.append(("availability", "fields=ia,availability"))
-    q = " ".join(filter(None, parts))
-    return {"q": q, **params} if q else params, tuple(sent)
+        spelled["availability"] = ("fields", ",".join(AVAILABLE_FIELDS))
+    return spelled
+
+
+def _params(query: Query, spelled: Mapping[str, tuple[str, str]]) -> Pairs:
+    """The parameters of a search, the words and all that goes in q first."""
+    written = query.words.strip() if query.native else _literal(query.words)
+    in_q = dict.fromkeys(text for param, text in spelled.values() if param == "q")
+    q = " ".join(filter(None, (written, *in_q)))
+    own = ((param, text) for param, text in spelled.values() if param not in ("q", "fields"))
+    return (*((("q", q),) if q else ()), *own, ("fields", ",".join(_row_fields(query))), ("limit", str(query.rows)),
+            ("page", str(query.page)))
+
+
+def _row_fields(query: Query) -> tuple[str, ...]:
+    available = AVAILABLE_FIELDS if query.availability else ()
+    if not _of_an_edition(query):
+        return ROW_FIELDS + available
+    return (*ROW_FIELDS, *available, *EDITION_FIELDS, *(f"editions.{name}" for name in available))
+
+
+def _of_an_edition(query: Query) -> tuple[str, ...]:
+    """What is asked of an edition rather than of a work."""
+    return tuple(name for name in EDITION_LEVEL if name in query.fields)
+
+
+def _plan_notes(query: Query) -> tuple[str, ...]:
+    asked = ", ".join(_of_an_edition(query))
+    notes = (
+        (any(len(date or "") > 4 for date in (query.date_from, query.date_to)),
+         "it has years only, and the dates were sent to it as years."),
+        (asked, f"its count is of works with one edition that meets all that was asked of an edition ({asked}, a title too), and "
+                "matching_edition names that edition."),
+        (query.native, "where the syntax does not parse, it searches the plain words instead and does not say so."))
+    return tuple(note for applies, note in notes if applies)
 
 
 def _worded(name: str, value: str) -> tuple[str, str]:
@@ -422,3 +424,45 @@ def _literal(text: str) -> str:
 def _escaped(text: str) -> str:
     plain_words = _OPERATOR.sub(lambda match: match.group().lower(), text.strip())
     return _ACTING.sub(r"\\\1", plain_words.replace("&&", "& &").replace("||", "| |"))
+
+
+def _number(head: str, rest: str, olid: str) -> str | None:
+    """The look-up by number that an identifier spells, with its kind before it or as a bare ISBN; None for any other."""
+    if head in NUMBERS and rest:
+        return f"{head}/{NUMBERS[head](rest)}"
+    return f"isbn/{isbn(olid)}" if re.fullmatch(r"[\d -]{9,16}[\dX]", olid, re.ASCII) else None
+
+
+# ---- what comes ----------------------------------------------------------------------------------------------------
+
+def _check_docs(reply: Reply) -> None:
+    answer = mapping(reply.value)
+    docs = answer.get("docs")
+    if reply.status == 200 and (not isinstance(docs, list) or (not docs and amount(answer.get("numFound")) is None)):
+        raise UnreadableAnswer("Open Library sent a search answer of another shape.", archive=LISTED.key)
+
+
+def _surviving(record: Mapping[str, Any], passed: Sequence[str]) -> str:
+    """The record that a merged one names; UnreadableAnswer where the merges lead in a circle, or on and on."""
+    target = records.olid_of(record.get("location"))
+    if target is None or target in passed or len(passed) > MERGES_MAX:
+        raise UnreadableAnswer(f"The record {passed[0]} was merged at Open Library, but the merges lead to no record.",
+                               archive=LISTED.key)
+    return target
+
+
+def _check_record(reply: Reply) -> None:
+    if reply.status == 200 and records.key_of(mapping(reply.value).get("type")) is None:
+        raise UnreadableAnswer("Open Library sent something else than a record.", archive=LISTED.key)
+
+
+def _page(answer: Mapping[str, Any], read: Callable[[Any], Any], rows: int, page: int = 1) -> Page:
+    """The rows of a search answer, at most as many as were asked. A count without rows is no absence.
+
+    Raises:
+        UnreadableAnswer: rows are counted and none came before the last, or none that came can be read.
+    """
+    total, docs = amount(answer.get("numFound")), answer["docs"]
+    if total and not docs and past_last(page, rows, total) is None:
+        raise UnreadableAnswer(f"Open Library counts {total} matches and sent no row of them.", archive=LISTED.key)
+    return page_of_rows(OpenLibrary, docs, read, page=page, rows=rows, total=total)

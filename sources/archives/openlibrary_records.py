@@ -7,7 +7,8 @@ Source: the shapes that the project's Books API and Search API pages show, and t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -24,6 +25,10 @@ AVAILABILITY = ("status", "is_readable", "is_lendable", "is_printdisabled", "is_
 SUBJECTS_MAX = 5  # on a row; a classic carries hundreds, reading the record gives them all
 NOTED = (("subtitle", "Subtitle"), ("edition_name", "Edition statement"), ("by_statement", "Statement of responsibility"),
          ("copyright_date", "Copyright date"), ("first_sentence", "First sentence"), ("notes", "Note"))
+BOOKS = {  # by the letter of the identifier: what it is, the field of its date, and what the year measures
+    "W": ("work", "first_publish_date", "first publication, as the work's record states"),
+    "M": ("edition", "publish_date", "this edition's own date"),
+}
 REMOTE = {"wikidata": "https://www.wikidata.org/wiki/", "viaf": "https://viaf.org/viaf/", "isni": "https://isni.org/isni/"}
 RIGHTS = Rights(covers="this catalogue record", note=(
     "No record of Open Library states terms of reuse; nothing is granted here. Its editors give their edits under CC0; the "
@@ -44,6 +49,10 @@ def olid_of(value: Any) -> str | None:
     """The bare identifier at the end of a key; None for anything else, lists and tags included."""
     olid = (key_of(value) or "").rpartition("/")[2]
     return olid if OLID.fullmatch(olid) else None
+
+
+def _olids(value: Any) -> Iterable[str]:
+    return filter(None, map(olid_of, listing(value)))
 
 
 def _prose(value: Any) -> str | None:
@@ -89,19 +98,22 @@ def read_row(entry: Any) -> Record | None:
         return None
     year = integer(doc.get("first_publish_year"))
     year = year if year and 0 < year < 10_000 else None
-    cover = integer(doc.get("cover_i")) or 0
-    found = mapping(doc.get("editions"))
-    edition = mapping(next(iter(listing(found.get("docs"))), None))
-    return Record(
+    row = Record(
         identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc.get("title")),
         creator=joined(doc.get("author_name")), year=year, span=(f"{year:04}-01-01", f"{year:04}-12-31") if year else None,
-        media_type="work" if olid[-1] == "W" else "edition", edition_count=amount(doc.get("edition_count")),
-        cover_url=f"{COVERS}/b/id/{cover}-M.jpg" if cover > 0 else None, ebook_access=first(doc.get("ebook_access")),
-        availability=_availability(doc.get("availability") or edition.get("availability")),
-        matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")),
-        languages=strings(doc.get("language")), subjects=strings(doc.get("subject"))[:SUBJECTS_MAX],
-        author_identifiers=tuple(f"openlibrary:{author}" for author in map(olid_of, listing(doc.get("author_key"))) if author),
-        rating=_rating(doc))
+        media_type=BOOKS[olid[-1]][0], edition_count=amount(doc.get("edition_count")),
+        cover_url=next(_pictures("b", (doc.get("cover_i"),), "M"), None), ebook_access=first(doc.get("ebook_access")),
+        languages=strings(doc.get("language")), subjects=strings(doc.get("subject"))[:SUBJECTS_MAX], rating=_rating(doc))
+    return _with_edition(row, doc)
+
+
+def _with_edition(row: Record, doc: Mapping[str, Any]) -> Record:
+    """The row with its authors' keys and the edition that met what was asked of one."""
+    found = mapping(doc.get("editions"))
+    edition = mapping(next(iter(listing(found.get("docs"))), None))
+    return replace(row, availability=_availability(doc.get("availability") or edition.get("availability")),
+                   matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")),
+                   author_identifiers=tuple(f"openlibrary:{author}" for author in _olids(doc.get("author_key"))))
 
 
 def _matching(edition: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -129,13 +141,18 @@ def read_person(entry: Any, query: str) -> Heading | None:
     olid, label = olid_of(doc.get("key")), first(doc.get("name"))
     if olid is None or olid[-1] != "A" or label is None:
         return None
-    names = (label, *strings(doc.get("alternate_names")))
-    wanted = {fold(word) for word in words(query)}
-    same = next((name for name in names if fold(name) == fold(query.strip())), None)
-    matched = same or next((name for name in names if wanted <= {fold(word) for word in words(name)}), label)
-    return Heading(label=label, uri=_address(olid), identifier=f"openlibrary:{olid}", kind="person", exact=same is not None,
+    matched, exact = _name_matched((label, *strings(doc.get("alternate_names"))), query)
+    return Heading(label=label, uri=_address(olid), identifier=f"openlibrary:{olid}", kind="person", exact=exact,
                    variant=None if matched == label else matched,
                    use_with={"argument": "creator", "value": olid, "sources": ["openlibrary"]})
+
+
+def _name_matched(names: Sequence[str], query: str) -> tuple[str, bool]:
+    """The name that is the query, else the first that holds all its words, else the first; and whether it is the query."""
+    wanted = {fold(word) for word in words(query)}
+    same = next((name for name in names if fold(name) == fold(query.strip())), None)
+    holding = (name for name in names if wanted <= {fold(word) for word in words(name)})
+    return same or next(holding, names[0]), same is not None
 
 
 def namesakes(entries: Sequence[Any]) -> tuple[str, ...]:
@@ -186,51 +203,66 @@ def read_credits(record: Mapping[str, Any]) -> dict[str, str]:
 
 def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str], names: Mapping[str, str]) -> Item:
     """A work or an edition; each states some of the fields, and none is taken from the other but the author."""
-    is_work = olid[-1] == "W"
-    date = first(record.get("first_publish_date" if is_work else "publish_date"))
+    media_type, dated, means = BOOKS[olid[-1]]
+    date = first(record.get(dated))
     year = _year(date)
-    means = "first publication, as the work's record states" if is_work else "this edition's own date"
     known = tuple(names[author] for author in credits if author in names)
-    # A name that could not be learnt leaves the identifier standing in its place.
-    contributors = [Contributor(name=names.get(author, author), role=role, identifier=f"openlibrary:{author}")
-                    for author, role in credits.items()]
-    others = map(mapping, listing(record.get("contributors")))
-    contributors += [Contributor(name=name, role=first(other.get("role"))) for other in others
-                     if (name := first(other.get("name")))]
-    contributors += [Contributor(name=name) for name in strings(record.get("contributions"))]
-    context = [Related(identifier=f"openlibrary:{key}", label=f"work {key}", kind="work", source_url=_address(key))
-               for key in map(olid_of, listing(record.get("works"))) if key]
-    copies = _covers("b", record.get("covers"))
-    scan = _scan(record)
+    scan, copies = _scan(record), _covers("b", record.get("covers"))
     if scan:
         copies = (Copy(label="Scan at the Internet Archive", url=scan[1]), *copies)
-        context.append(Related(identifier=f"archive:{scan[0]}", label="the scan, at the Internet Archive", kind="scan",
-                               source_url=scan[1]))
-    context += [Related(label=series, kind="series") for series in strings(record.get("series"))]
+    return replace(
+        _described(olid, record), media_type=media_type, date=date, year=year,
+        year_means=None if year is None else means, creator="; ".join(known) or None, creators=known, copies=copies,
+        copies_available=len(copies), contributors=_contributors(record, credits, names), context=_context(record, scan))
+
+
+def _described(olid: str, record: Mapping[str, Any]) -> Item:
+    """What is read alike of a work and of an edition."""
     subjects = (subject for name in ("subjects", "subject_places", "subject_people", "subject_times")
                 for subject in strings(record.get(name)))
     return Item(
         identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(record.get("title")), rights=RIGHTS,
-        creator="; ".join(known) or None, creators=known, date=date, year=year, year_means=None if year is None else means,
-        media_type="work" if is_work else "edition", description=_prose(record.get("description")), notes=_noted(record, NOTED),
-        subjects=tuple(dict.fromkeys(subjects)), copies=copies, copies_available=len(copies),
-        context=(*context, *_links(record)), contributors=tuple(contributors), language=_languages(record),
-        publisher=joined(record.get("publishers")), place=joined(record.get("publish_places")),
+        description=_prose(record.get("description")), notes=_noted(record, NOTED), subjects=tuple(dict.fromkeys(subjects)),
+        language=_languages(record), publisher=joined(record.get("publishers")), place=joined(record.get("publish_places")),
         call_number=joined(record.get("lc_classifications")), extent=_extent(record), standard_numbers=_numbers(record))
+
+
+def _contributors(record: Mapping[str, Any], credits: Mapping[str, str], names: Mapping[str, str]) -> tuple[Contributor, ...]:
+    """Authors, then the others named. A name that could not be learnt leaves the identifier standing in its place."""
+    authors = (Contributor(name=names.get(author, author), role=role, identifier=f"openlibrary:{author}")
+               for author, role in credits.items())
+    others = (Contributor(name=name, role=first(other.get("role")))
+              for other in map(mapping, listing(record.get("contributors"))) if (name := first(other.get("name"))))
+    return (*authors, *others, *(Contributor(name=name) for name in strings(record.get("contributions"))))
+
+
+def _context(record: Mapping[str, Any], scan: tuple[str, str] | None) -> tuple[Related, ...]:
+    """Its works, its scan, its series, its links."""
+    context = [Related(identifier=f"openlibrary:{key}", label=f"work {key}", kind="work", source_url=_address(key))
+               for key in _olids(record.get("works"))]
+    if scan:
+        context.append(Related(identifier=f"archive:{scan[0]}", label="the scan, at the Internet Archive", kind="scan",
+                               source_url=scan[1]))
+    context += [Related(label=series, kind="series") for series in strings(record.get("series"))]
+    return (*context, *_links(record))
 
 
 def read_author(olid: str, record: Mapping[str, Any]) -> Item:
     """An author: the name stands as title, the life as description, other registers' numbers as context."""
     copies = _covers("a", record.get("photos"))
     others = joined(record.get("alternate_names"))
-    remote = tuple(Related(label=f"{register}: {number}", kind="identifier",
-                           source_url=REMOTE[register] + quote(number, safe="", errors="replace") if register in REMOTE else None)
-                   for register, value in mapping(record.get("remote_ids")).items() for number in strings(value))
     notes = _noted(record, (("fuller_name", "Fuller name"), ("title", "Title")))
     return Item(identifier=f"openlibrary:{olid}", source_url=_address(olid), title=first(record.get("name")),
                 date=_lifetime(record), media_type="author", rights=RIGHTS, description=_prose(record.get("bio")),
                 notes=(*notes, f"Other names: {others}") if others else notes,
-                copies=copies, copies_available=len(copies), context=remote + _links(record))
+                copies=copies, copies_available=len(copies), context=(*_registers(record), *_links(record)))
+
+
+def _registers(record: Mapping[str, Any]) -> tuple[Related, ...]:
+    """An author's numbers in other registers, with an address where one is known."""
+    return tuple(Related(label=f"{register}: {number}", kind="identifier",
+                         source_url=REMOTE[register] + quote(number, safe="", errors="replace") if register in REMOTE else None)
+                 for register, value in mapping(record.get("remote_ids")).items() for number in strings(value))
 
 
 def read_edition(entry: Any) -> Edition | None:
@@ -251,10 +283,13 @@ def _noted(record: Mapping[str, Any], table: Sequence[tuple[str, str]]) -> tuple
 
 
 def _covers(folder: str, value: Any) -> tuple[Copy, ...]:
-    """Pictures as addresses; -1, null and 0 stand where one was taken away."""
-    numbers = [number for number in map(integer, listing(value)) if number is not None and number > 0]
     label = "Cover" if folder == "b" else "Portrait"
-    return tuple(Copy(label=label, format="image/jpeg", url=f"{COVERS}/{folder}/id/{number}-L.jpg") for number in numbers)
+    return tuple(Copy(label=label, format="image/jpeg", url=url) for url in _pictures(folder, listing(value), "L"))
+
+
+def _pictures(folder: str, numbers: Sequence[Any], size: str) -> Iterator[str]:
+    """Addresses of pictures; -1, null and 0 stand where one was taken away."""
+    return (f"{COVERS}/{folder}/id/{number}-{size}.jpg" for number in map(integer, numbers) if number and number > 0)
 
 
 def _links(record: Mapping[str, Any]) -> tuple[Related, ...]:

@@ -28,7 +28,7 @@ def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[
         UnreadableAnswer: rows came and not one could be read.
     """
     found, skipped = read_rows(came[:rows], read, archive)
-    beyond = past_last(page, rows, total) if not came else None
+    beyond = None if came else past_last(page, rows, total)
     if total and not came and beyond is None:
         notes = (*notes, f"It counts {total:,} matches but sent no rows; this is no absence.")
     if total is not None:
@@ -38,8 +38,9 @@ def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[
 
 
 def past_last(page: int, rows: int, total: int | None) -> str | None:
-    """That a page lies past the last of the matches counted; None where it does not, or where nothing was counted."""
-    if total is None or page == 1 or total > (page - 1) * rows:
+    """That a page lies past the last of the matches counted; None where it does not. A count of zero has no
+    last page: it is the archive's answer, whatever page was asked."""
+    if not total or total > (page - 1) * rows:
         return None
     return f"Page {page} lies past the last page: at {rows} rows a page the {total:,} matches fill {-(-total // rows)}."
 
