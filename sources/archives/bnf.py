@@ -40,7 +40,7 @@ from ..errors import (
     UnreadableAnswer,
 )
 from ..registry import ENTRY_OF
-from ..text import fold, mapping
+from ..text import mapping
 from . import bnf_records as records
 from .bnf_records import ARK, KEY, PREFIXES, TEMPORARY, Thing
 from .numbers import ark_check_character, is_ark
@@ -317,7 +317,7 @@ class DataBnf(Archive):
             notes.append(_HEADINGS_FULL)
         if not found.records and kind == "subject":
             notes.append(_PREFERRED_FORMS)
-        ranked = sorted(found.records, key=lambda entry: (not entry.exact, entry.variant is None, fold(entry.label), entry.uri))
+        ranked = sorted(found.records, key=records.rank)
         return Page(records=tuple(ranked[:rows]), skipped=found.skipped, notes=tuple(notes),
                     more=len(ranked) > rows or (None if full else False))
 

@@ -248,6 +248,11 @@ def read_heading(thing: Thing, query: str, kind: str) -> Heading | None:
                    use_with=_use_with(kind, label, name))
 
 
+def rank(heading: Heading) -> tuple[Any, ...]:
+    """Exact forms first, then other forms of the heading that are exact, then the rest by the alphabet."""
+    return (not heading.exact, heading.variant is None, fold(heading.label), heading.uri)
+
+
 def _use_with(kind: str, label: str, name: str | None) -> dict[str, Any]:
     """Gallica files these very subject headings; the other archives have vocabularies of their own."""
     if kind == "subject":

@@ -100,20 +100,23 @@ def read_row(entry: Any) -> Record | None:
     year = year if year and 0 < year < 10_000 else None
     row = Record(
         identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc.get("title")),
-        creator=joined(doc.get("author_name")), year=year, span=(f"{year:04}-01-01", f"{year:04}-12-31") if year else None,
-        media_type=BOOKS[olid[-1]][0], edition_count=amount(doc.get("edition_count")),
-        cover_url=next(_pictures("b", (doc.get("cover_i"),), "M"), None), ebook_access=first(doc.get("ebook_access")),
-        languages=strings(doc.get("language")), subjects=strings(doc.get("subject"))[:SUBJECTS_MAX], rating=_rating(doc))
-    return _with_edition(row, doc)
+        creator=joined(doc.get("author_name")), year=year,
+        span=(f"{year:04}-01-01", f"{year:04}-12-31") if year else None, media_type=BOOKS[olid[-1]][0],
+        languages=strings(doc.get("language")), subjects=strings(doc.get("subject"))[:SUBJECTS_MAX],
+        author_identifiers=tuple(f"openlibrary:{author}" for author in _olids(doc.get("author_key"))),
+        rating=_rating(doc))
+    return _with_editions(row, doc)
 
 
-def _with_edition(row: Record, doc: Mapping[str, Any]) -> Record:
-    """The row with its authors' keys and the edition that met what was asked of one."""
+def _with_editions(row: Record, doc: Mapping[str, Any]) -> Record:
+    """The row with what is told of the work's editions, and of the one that met what was asked of an edition."""
     found = mapping(doc.get("editions"))
     edition = mapping(next(iter(listing(found.get("docs"))), None))
-    return replace(row, availability=_availability(doc.get("availability") or edition.get("availability")),
-                   matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")),
-                   author_identifiers=tuple(f"openlibrary:{author}" for author in _olids(doc.get("author_key"))))
+    return replace(
+        row, edition_count=amount(doc.get("edition_count")), ebook_access=first(doc.get("ebook_access")),
+        cover_url=next(_pictures("b", (doc.get("cover_i"),), "M"), None),
+        availability=_availability(doc.get("availability") or edition.get("availability")),
+        matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")))
 
 
 def _matching(edition: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -206,10 +209,10 @@ def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str], 
     media_type, dated, means = BOOKS[olid[-1]]
     date = first(record.get(dated))
     year = _year(date)
-    known = tuple(names[author] for author in credits if author in names)
-    scan, copies = _scan(record), _covers("b", record.get("covers"))
-    if scan:
-        copies = (Copy(label="Scan at the Internet Archive", url=scan[1]), *copies)
+    known = tuple(filter(None, map(names.get, credits)))
+    scan = _scan(record)
+    scans = (Copy(label="Scan at the Internet Archive", url=scan[1]),) if scan else ()
+    copies = (*scans, *_covers("b", record.get("covers")))
     return replace(
         _described(olid, record), media_type=media_type, date=date, year=year,
         year_means=None if year is None else means, creator="; ".join(known) or None, creators=known, copies=copies,
