@@ -1,8 +1,10 @@
-"""The one list of archives; its order is the order asked, merged and printed. The server's instructions are made from it.
+"""The one list of archives; its order is the order asked, merged and printed. The server's
+instructions are made from it.
 
-A host waits for the list of tools at every start, so what that list and the instructions say of an archive stands here as
-plain values, and an adapter takes them from here (`LISTED = ENTRY_OF["loc"]`, then `key = LISTED.key` and so on). The adapters
-are loaded when ARCHIVES is first read. A test holds every entry to its adapter.
+A host waits for the list of tools at every start, so what that list and the instructions say of an
+archive stands here as plain values, and an adapter takes them from here (`LISTED =
+ENTRY_OF["loc"]`, then `key = LISTED.key` and so on). The adapters are loaded when ARCHIVES is first
+read. A test holds every entry to its adapter.
 """
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is said of an archive before it is asked. `adapter` is its module in `archives` and its class there.
+    """What is said of an archive before it is asked. `adapter` is its module in `archives` and its
+    class there.
 
     `after_consent` are the calls it answers once BOOKS_GALLICA_CONTENTS is set.
     """
@@ -35,7 +38,8 @@ class Entry:
     after_consent: tuple[str, ...] = ()
 
     def offers(self, settings: Settings) -> tuple[str, ...]:
-        return tuple(call for call in self.answers if call not in self.after_consent or settings.gallica_contents)
+        return tuple(call for call in self.answers if call not in self.after_consent
+                     or settings.gallica_contents)
 
 
 ENTRIES = (
@@ -43,14 +47,18 @@ ENTRIES = (
           answers=("search_inside", "search_items", "get_item", "read_text", "browse_collections"),
           media_types=("texts", "movies", "audio", "image", "software", "data", "web")),
     Entry(key="loc", name="the Library of Congress", adapter="loc.LibraryOfCongress",
-          answers=("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections"),
-          media_types=("books", "photos", "maps", "audio", "film-and-videos", "manuscripts", "notated-music", "newspapers")),
-    Entry(key="bnf", name="data.bnf.fr", adapter="bnf.DataBnf", answers=("search_items", "get_item", "search_headings"),
+          answers=("search_inside", "search_items", "get_item", "read_text", "search_headings",
+                   "browse_collections"),
+          media_types=("books", "photos", "maps", "audio", "film-and-videos", "manuscripts",
+                       "notated-music", "newspapers")),
+    Entry(key="bnf", name="data.bnf.fr", adapter="bnf.DataBnf",
+          answers=("search_items", "get_item", "search_headings"),
           media_types=("work",)),
     Entry(key="openlibrary", name="Open Library", adapter="openlibrary.OpenLibrary",
           answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
     Entry(key="gallica", name="Gallica", adapter="gallica.Gallica", asked_by_default=False,
-          answers=("search_inside", "search_items", "get_item", "read_text"), after_consent=("search_inside", "read_text"),
+          answers=("search_inside", "search_items", "get_item", "read_text"),
+          after_consent=("search_inside", "read_text"),
           media_types=("monographie", "periodique", "fascicule", "manuscrit", "image", "carte",
                        "partition", "musique", "objet", "video", "sonore")),
 )
@@ -88,7 +96,8 @@ Pass identifiers on exactly as they came. Answers take several seconds: each arc
 
 def instructions(settings: Settings, archives: Sequence[Entry] = ENTRIES) -> str:
     """What a model must know before its first call, at most 2,500 characters."""
-    lines = [f"- {archive.key}: {archive.name}; {', '.join(archive.offers(settings))}{_when_asked(archive, settings)}"
+    lines = [f"- {archive.key}: {archive.name}; "
+             f"{', '.join(archive.offers(settings))}{_when_asked(archive, settings)}"
              for archive in archives]
     return _HOW_TO_READ + "\nArchives and what they answer:\n" + "\n".join(lines)
 

@@ -1,10 +1,11 @@
 """How data.bnf.fr states things, and how its statements become values here. Pure functions.
 
-Every answer is a table of statements: an address, a property, a value, and the name of what the value points at. They are
-gathered into a `Thing` by address, and a thing becomes a row, a heading, an edition or an item.
+Every answer is a table of statements: an address, a property, a value, and the name of what the
+value points at. They are gathered into a `Thing` by address, and a thing becomes a row, a heading,
+an edition or an item.
 
-Sources: data.bnf.fr, "Web sémantique et modèle de données"; answers recorded by public projects, 2019 to 2023 (facts of
-2026-11).
+Sources: data.bnf.fr, "Web sémantique et modèle de données"; answers recorded by public projects,
+2019 to 2023 (facts of 2026-11).
 """
 from __future__ import annotations
 
@@ -21,33 +22,48 @@ from .numbers import is_ark
 
 KEY = "bnf"
 PREFIXES = {
-    "foaf": "http://xmlns.com/foaf/0.1/", "skos": "http://www.w3.org/2004/02/skos/core#", "dcterms": "http://purl.org/dc/terms/",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "owl": "http://www.w3.org/2002/07/owl#", "bio": "http://vocab.org/bio/0.1/", "isni": "http://isni.org/ontology#",
+    "foaf": "http://xmlns.com/foaf/0.1/", "skos": "http://www.w3.org/2004/02/skos/core#",
+    "dcterms": "http://purl.org/dc/terms/",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#", "bio": "http://vocab.org/bio/0.1/",
+    "isni": "http://isni.org/ontology#",
     "bnf": "http://data.bnf.fr/ontology/bnf-onto/", "roles": "http://data.bnf.fr/vocabulary/roles/",
     "relators": "http://id.loc.gov/vocabulary/relators/", "rdae": "http://rdvocab.info/Elements/",
-    "rdag2": "http://rdvocab.info/ElementsGr2/", "rdarel": "http://rdvocab.info/RDARelationshipsWEMI/",
-    "rdafrbr": "http://rdvocab.info/uri/schema/FRBRentitiesRDA/", "rdac": "http://rdaregistry.info/Elements/c/#",
+    "rdag2": "http://rdvocab.info/ElementsGr2/",
+    "rdarel": "http://rdvocab.info/RDARelationshipsWEMI/",
+    "rdafrbr": "http://rdvocab.info/uri/schema/FRBRentitiesRDA/",
+    "rdac": "http://rdaregistry.info/Elements/c/#",
 }
 
 # What a record is, first match first; the record of an entity is always a skos:Concept too.
 KINDS = (
     ("work", {"rdafrbr:Work", "rdac:C10001"},
      "This record describes a work as an entity; its editions are records of their own."),
-    ("person", {"foaf:Person"}, "This record describes a person; the section editions lists the works filed under that name."),
-    ("organisation", {"foaf:Organization"}, "This record describes an organisation; the section editions lists its works."),
-    ("manifestation", {"rdafrbr:Manifestation", "rdac:C10007"}, "This record describes one edition of a work."),
-    ("expression", {"rdafrbr:Expression", "rdac:C10006"}, "This record describes a version of a work, not an edition."),
-    ("heading", {"skos:Concept"}, "This record describes a heading of the library, not a document."),
+    ("person", {"foaf:Person"}, "This record describes a person; the section editions lists the "
+                                "works filed under that name."),
+    ("organisation", {"foaf:Organization"}, "This record describes an organisation; the section "
+                                            "editions lists its works."),
+    ("manifestation", {"rdafrbr:Manifestation", "rdac:C10007"},
+     "This record describes one edition of a work."),
+    ("expression", {"rdafrbr:Expression", "rdac:C10006"},
+     "This record describes a version of a work, not an edition."),
+    ("heading", {"skos:Concept"},
+     "This record describes a heading of the library, not a document."),
 )
 _PROSE = {  # by kind: the properties that are prose, and what the prose is
     # of an edition, dcterms:description is the extent
-    "manifestation": ("dcterms:abstract rdae:note skos:note", "the abstract and notes of the library's record"),
-    "person": ("rdag2:biographicalInformation skos:note", "the library's biographical note, often one trade or one sentence"),
-    "heading": ("skos:scopeNote skos:definition skos:note", "the library's notes on the use of this heading"),
+    "manifestation": ("dcterms:abstract rdae:note skos:note",
+                      "the abstract and notes of the library's record"),
+    "person": ("rdag2:biographicalInformation skos:note",
+               "the library's biographical note, often one trade or one sentence"),
+    "heading": ("skos:scopeNote skos:definition skos:note",
+                "the library's notes on the use of this heading"),
 }
-_PROSE_OF_OTHERS = ("dcterms:abstract dcterms:description rdae:note skos:note", "the abstract and notes of the library's record")
-# Notes: the label, its properties, what stands between their texts, which of them, and what must be stated beside them.
+_PROSE_OF_OTHERS = ("dcterms:abstract dcterms:description rdae:note skos:note",
+                    "the abstract and notes of the library's record")
+# Notes: the label, its properties, what stands between their texts, which of them, and what must be
+# stated beside them.
 _TOLD = (
     ("Further titles", "dcterms:title", "; ", slice(1, 11), ""),
     ("The library's heading", "skos:prefLabel", "; ", slice(3), "foaf:name dcterms:title"),
@@ -58,31 +74,41 @@ _TOLD = (
     ("Edition statement", "rdae:editionStatement", "; ", slice(None), ""),
 )
 _LINKS = (
-    ("dcterms:creator", "creator"), ("rdarel:workManifested", "work"), ("foaf:focus", "named by this heading"),
-    ("skos:broader", "broader heading"), ("skos:narrower", "narrower heading"), ("skos:related", "related heading"),
-    ("owl:sameAs", "same thing elsewhere"), ("skos:exactMatch", "exact match"), ("skos:closeMatch", "close match"),
-    ("skos:relatedMatch", "related match"), ("rdfs:seeAlso", "see also"), ("foaf:depiction", "picture, under its own terms"),
+    ("dcterms:creator", "creator"), ("rdarel:workManifested", "work"),
+    ("foaf:focus", "named by this heading"),
+    ("skos:broader", "broader heading"), ("skos:narrower", "narrower heading"),
+    ("skos:related", "related heading"),
+    ("owl:sameAs", "same thing elsewhere"), ("skos:exactMatch", "exact match"),
+    ("skos:closeMatch", "close match"),
+    ("skos:relatedMatch", "related match"), ("rdfs:seeAlso", "see also"),
+    ("foaf:depiction", "picture, under its own terms"),
     ("dcterms:subject", "subject heading"),
 )
-_ROLES = {"r70": "author", "r680": "translator"}  # the vocabulary is addresses; a code not verified is shown as it is
-_NUMBERS = {"isbn": "bnf:isbn", "issn": "bnf:issn", "ean": "bnf:ean", "frbnf": "bnf:FRBNF", "isni": "isni:identifierValid"}
-_COPIES = {"rdarel:electronicReproduction": "digital reproduction on Gallica, to be opened in a browser",
-           "bnf:OCR": "digital document with machine-read text on Gallica, to be opened in a browser"}
+# the vocabulary is addresses; a code not verified is shown as it is
+_ROLES = {"r70": "author", "r680": "translator"}
+_NUMBERS = {"isbn": "bnf:isbn", "issn": "bnf:issn", "ean": "bnf:ean", "frbnf": "bnf:FRBNF",
+            "isni": "isni:identifierValid"}
+_COPIES = {"rdarel:electronicReproduction": "digital reproduction on Gallica, to be opened in a "
+                                            "browser",
+           "bnf:OCR": "digital document with machine-read text on Gallica, to be opened in a "
+                      "browser"}
 _RIGHTS = Rights(
-    statement="Licence Ouverte (Etalab): reuse is free, commercial use too, if the Bibliothèque nationale de France is named as "
-              "the source together with the date of retrieval.",
+    statement="Licence Ouverte (Etalab): reuse is free, commercial use too, if the Bibliothèque "
+              "nationale de France is named as the source together with the date of retrieval.",
     url="https://data.bnf.fr/opendata", covers="the whole catalogue's metadata",
     note="It does not speak of documents digitised on Gallica, which have terms of their own.")
 
 ARK, TEMPORARY = "c[bc][0-9a-z]{6,20}", "temp-work/[0-9a-f]{32}"  # the shapes of identifiers
-_ADDRESS = re.compile(rf"https?://data\.bnf\.fr/(?:ark:/12148/(?P<ark>{ARK})|(?P<temp>{TEMPORARY}))(?:[/#].*)?")
+_ADDRESS = re.compile(
+    rf"https?://data\.bnf\.fr/(?:ark:/12148/(?P<ark>{ARK})|(?P<temp>{TEMPORARY}))(?:[/#].*)?")
 
 
-# ---- addresses -----------------------------------------------------------------------------------------------------
+# ---- addresses -----------------------------------------------------------------------------------
 
 def record_address(local: str) -> str:
     """The record's address as data: http, as the service files it."""
-    return f"http://data.bnf.fr/{local}/" if local.startswith("temp-work/") else f"http://data.bnf.fr/ark:/12148/{local}"
+    path = f"{local}/" if local.startswith("temp-work/") else f"ark:/12148/{local}"
+    return f"http://data.bnf.fr/{path}"
 
 
 def about_address(local: str) -> str:
@@ -94,17 +120,19 @@ def page_address(local: str) -> str:
 
 
 def local_of(address: str) -> str | None:
-    """The identifier inside an address of data.bnf.fr that get_item would read; None for any other address."""
+    """The identifier inside an address of data.bnf.fr that get_item would read; None for any other
+    address."""
     match = _ADDRESS.fullmatch(address)
     name = match and (match["ark"] or match["temp"])
     return None if not name or (name.startswith("cb") and not is_ark(name)) else name
 
 
-# ---- statements ----------------------------------------------------------------------------------------------------
+# ---- statements ----------------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One value: a text with its language, or an address with the name of what it points at. The name makes no other value."""
+    """One value: a text with its language, or an address with the name of what it points at. The
+    name makes no other value."""
 
     value: str
     is_address: bool = False
@@ -125,16 +153,19 @@ class Thing:
 
     def terms(self, *properties: str) -> Iterator[Term]:
         """The values of these properties, each once."""
-        return (term for name in properties for term in dict.fromkeys(self.statements.get(name, ())))
+        stated = (self.statements.get(name, ()) for name in properties)
+        return (term for terms in stated for term in dict.fromkeys(terms))
 
     def texts(self, *properties: str) -> tuple[str, ...]:
-        """The texts of these properties, each once; French ones and those without a language first."""
+        """The texts of these properties, each once; French ones and those without a language
+        first."""
         found = [term for term in self.terms(*properties) if not term.is_address]
         found.sort(key=lambda term: term.language not in (None, "fr"))
         return tuple(dict.fromkeys(term.value for term in found))
 
     def addresses(self, *properties: str) -> tuple[str, ...]:
-        found = (term.value for term in self.terms(*properties) if term.is_address and re.match("https?://", term.value))
+        found = (term.value for term in self.terms(*properties) if term.is_address
+                 and re.match("https?://", term.value))
         return tuple(dict.fromkeys(found))
 
     def first(self, *properties: str) -> str | None:
@@ -142,24 +173,29 @@ class Thing:
 
     def creators(self) -> tuple[str, ...]:
         """Names of creators; a creator known by its address alone has none."""
-        return tuple(dict.fromkeys(term.label for term in self.terms("dcterms:creator") if term.label))
+        return tuple(dict.fromkeys(term.label for term in self.terms("dcterms:creator")
+                                   if term.label))
 
     def languages(self) -> tuple[str, ...]:
         """MARC codes, the last piece of an id.loc.gov address; a text as it stands."""
         found = self.terms("dcterms:language", "rdag2:languageOfThePerson")
-        return tuple(dict.fromkeys(_last_piece(term.value) if term.is_address else term.value for term in found))
+        return tuple(dict.fromkeys(_last_piece(term.value) if term.is_address else term.value
+                                   for term in found))
 
     def year(self) -> int | None:
-        """The year when exactly one is stated. Years below 1 stay unread: nothing says how the service counts them."""
+        """The year when exactly one is stated. Years below 1 stay unread: nothing says how the
+        service counts them."""
         years = {integer(text) for text in self.texts("bnf:firstYear")}
         year = years.pop() if len(years) == 1 else None
         return year if year and year > 0 else None
 
     def numbers(self) -> dict[str, tuple[str, ...]]:
-        return {name: found for name, property_ in _NUMBERS.items() if (found := self.texts(property_))}
+        return {name: found for name, property_ in _NUMBERS.items()
+                if (found := self.texts(property_))}
 
     def provisional(self) -> bool | None:
-        """What the library says of the identifier; for want of that, the shape of a machine-made address; else None."""
+        """What the library says of the identifier; for want of that, the shape of a machine-made
+        address; else None."""
         status = " ".join(self.texts("rdae:statusOfIdentification")).casefold()
         if "provisional" in status or "established" in status:
             return "provisional" in status
@@ -168,7 +204,8 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer read: its things in the order they came, the count asked beside them, rows that stated nothing, all rows."""
+    """An answer read: its things in the order they came, the count asked beside them, rows that
+    stated nothing, all rows."""
 
     things: tuple[Thing, ...]
     counted: int | None
@@ -184,7 +221,8 @@ def cell(row: Any, column: str) -> str | None:
 @functools.lru_cache(maxsize=256)  # the same dozen properties on every row
 def short(address: str) -> str:
     """An address as prefix:name where PREFIXES knows it, else as it stands."""
-    return next((f"{prefix}:{address[len(start):]}" for prefix, start in PREFIXES.items() if address.startswith(start)), address)
+    return next((f"{prefix}:{address[len(start):]}" for prefix, start in PREFIXES.items()
+                 if address.startswith(start)), address)
 
 
 def read_statements(rows: Sequence[Any], address: str | None = None) -> Answer:
@@ -206,66 +244,80 @@ def read_statements(rows: Sequence[Any], address: str | None = None) -> Answer:
             unread += 1
     if unread and not things:
         raise UnreadableAnswer("data.bnf.fr sent rows, and none of them can be read.", archive=KEY)
-    return Answer(things=tuple(Thing(address=about, statements=stated) for about, stated in things.items()), counted=counted,
-                  unread_rows=unread, row_count=len(rows))
+    gathered = tuple(Thing(address=about, statements=stated) for about, stated in things.items())
+    return Answer(things=gathered, counted=counted, unread_rows=unread, row_count=len(rows))
 
 
 def _term(row: Any) -> Term | None:
-    """The value that a row states, with the name of what it points at; None where it states none."""
+    """The value that a row states, with the name of what it points at; None where it states
+    none."""
     value = cell(row, "o")
     if not value:
         return None
     name = next(filter(None, (cell(row, column) for column in ("name", "heading", "title"))), None)
-    return Term(value=value, is_address=row["o"].get("type") == "uri", language=first(row["o"].get("xml:lang")), name=name)
+    return Term(value=value, is_address=row["o"].get("type") == "uri",
+                language=first(row["o"].get("xml:lang")), name=name)
 
 
 def _last_piece(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2]
 
 
-# ---- values --------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 def read_row(thing: Thing) -> Record | None:
     local = local_of(thing.address)
     if local is None:
         return None
-    authors = tuple(f"{KEY}:{found}" for address in thing.addresses("dcterms:creator") if (found := local_of(address)))
-    return Record(identifier=f"{KEY}:{local}", title=thing.first("dcterms:title"), creator=joined(thing.creators()),
-                  year=thing.year(), date=joined(thing.texts("dcterms:date")), media_type="work", source_url=page_address(local),
-                  identifier_provisional=thing.provisional(), languages=thing.languages(), author_identifiers=authors)
+    authors = tuple(f"{KEY}:{found}" for address in thing.addresses("dcterms:creator")
+                    if (found := local_of(address)))
+    return Record(identifier=f"{KEY}:{local}", title=thing.first("dcterms:title"),
+                  creator=joined(thing.creators()),
+                  year=thing.year(), date=joined(thing.texts("dcterms:date")), media_type="work",
+                  source_url=page_address(local),
+                  identifier_provisional=thing.provisional(), languages=thing.languages(),
+                  author_identifiers=authors)
 
 
 def read_heading(thing: Thing, query: str, kind: str) -> Heading | None:
-    """A heading; exact when its form, or a person's name without the dates, is the query but for case and accents."""
+    """A heading; exact when its form, or a person's name without the dates, is the query but for
+    case and accents."""
     local, label = local_of(thing.address), thing.first("skos:prefLabel")
     if local is None or label is None:
         return None
     wanted = fold(" ".join(query.split()))
     name = next((term.name for term in thing.terms("foaf:focus") if term.name), None)
     exact = wanted in (fold(label), fold(name or label))
-    variant = None if exact else next((form for form in thing.texts("skos:altLabel") if fold(form) == wanted), None)
-    return Heading(label=label, uri=thing.address, identifier=f"{KEY}:{local}", kind=kind, exact=exact, variant=variant,
+    variant = None if exact else next((form for form in thing.texts("skos:altLabel")
+                                       if fold(form) == wanted), None)
+    return Heading(label=label, uri=thing.address, identifier=f"{KEY}:{local}", kind=kind,
+                   exact=exact, variant=variant,
                    use_with=_use_with(kind, label, name))
 
 
 def rank(heading: Heading) -> tuple[Any, ...]:
-    """Exact forms first, then other forms of the heading that are exact, then the rest by the alphabet."""
+    """Exact forms first, then other forms of the heading that are exact, then the rest by the
+    alphabet."""
     return (not heading.exact, heading.variant is None, fold(heading.label), heading.uri)
 
 
 def _use_with(kind: str, label: str, name: str | None) -> dict[str, Any]:
-    """Gallica files these very subject headings; the other archives have vocabularies of their own."""
+    """Gallica files these very subject headings; the other archives have vocabularies of their
+    own."""
     if kind == "subject":
         return {"argument": "subject", "value": label, "sources": ["gallica"]}
-    return {"argument": "creator", "value": name or label, "sources": ["archive", "openlibrary", "gallica"]}
+    return {"argument": "creator", "value": name or label,
+            "sources": ["archive", "openlibrary", "gallica"]}
 
 
 def read_edition(thing: Thing) -> Edition | None:
     local = local_of(thing.address)
     if local is None:
         return None
-    return Edition(identifier=f"{KEY}:{local}", title=thing.first("dcterms:title"), date=joined(thing.texts("dcterms:date")),
-                   publisher=_publisher(thing), place=joined(thing.texts("rdae:placeOfPublication")), language=thing.languages(),
+    return Edition(identifier=f"{KEY}:{local}", title=thing.first("dcterms:title"),
+                   date=joined(thing.texts("dcterms:date")),
+                   publisher=_publisher(thing),
+                   place=joined(thing.texts("rdae:placeOfPublication")), language=thing.languages(),
                    standard_numbers=thing.numbers(), source_url=page_address(local),
                    digitised_url=next(iter(thing.addresses(*_COPIES)), None))
 
@@ -279,13 +331,17 @@ def kind_of(thing: Thing) -> tuple[str, str]:
 
 def read_item(local: str, thing: Thing, editions: tuple[Edition, ...]) -> Item:
     kind, says = kind_of(thing)
-    year = thing.year() if kind in ("work", "manifestation", "expression") else None  # a person's is the year of birth
+    # a person's is the year of birth
+    year = thing.year() if kind in ("work", "manifestation", "expression") else None
     description, description_means = _prose(kind, thing)
-    copies = tuple(Copy(label=label, url=url) for name, label in _COPIES.items() for url in thing.addresses(name))
+    copies = tuple(Copy(label=label, url=url) for name, label in _COPIES.items()
+                   for url in thing.addresses(name))
     return replace(
-        _described(local, thing), media_type=kind, notes=_notes(thing, says), editions=editions, copies=copies,
+        _described(local, thing), media_type=kind, notes=_notes(thing, says), editions=editions,
+        copies=copies,
         description=description, description_means=description_means,
-        year=year, year_means=None if year is None else f"the first year the library states for this {kind}",
+        year=year, year_means=None if year is None else "the first year the library states for "
+                                                        f"this {kind}",
         copies_available=len(copies) if kind == "manifestation" else None,
         extent=joined(thing.texts("dcterms:description")) if kind == "manifestation" else None)
 
@@ -294,11 +350,16 @@ def _described(local: str, thing: Thing) -> Item:
     """What is read alike of every kind of record."""
     ark = {} if "/" in local else {"ark": (f"ark:/12148/{local}",)}
     return Item(
-        identifier=f"{KEY}:{local}", source_url=page_address(local), identifier_provisional=thing.provisional(), rights=_RIGHTS,
-        title=thing.first("dcterms:title", "foaf:name", "skos:prefLabel", "rdfs:label"), date=joined(thing.texts("dcterms:date")),
-        creator=joined(thing.creators()), creators=thing.creators(), contributors=_contributors(thing),
-        subjects=_subjects(thing), context=_context(local, thing), language=thing.languages(), publisher=_publisher(thing),
-        place=joined(thing.texts("rdae:placeOfPublication")), standard_numbers={**thing.numbers(), **ark})
+        identifier=f"{KEY}:{local}", source_url=page_address(local),
+        identifier_provisional=thing.provisional(), rights=_RIGHTS,
+        title=thing.first("dcterms:title", "foaf:name", "skos:prefLabel", "rdfs:label"),
+        date=joined(thing.texts("dcterms:date")),
+        creator=joined(thing.creators()), creators=thing.creators(),
+        contributors=_contributors(thing),
+        subjects=_subjects(thing), context=_context(local, thing), language=thing.languages(),
+        publisher=_publisher(thing),
+        place=joined(thing.texts("rdae:placeOfPublication")),
+        standard_numbers={**thing.numbers(), **ark})
 
 
 def _prose(kind: str, thing: Thing) -> tuple[str | None, str | None]:
@@ -331,36 +392,44 @@ def _notes(thing: Thing, says: str) -> tuple[str, ...]:
 
 
 def _subjects(thing: Thing) -> tuple[str, ...]:
-    """Dewey classes as classes, headings by their form, words as words: three vocabularies, none reduced to another."""
+    """Dewey classes as classes, headings by their form, words as words: three vocabularies, none
+    reduced to another."""
     found = []
     for term in thing.terms("dcterms:subject", "rdag2:fieldOfActivityOfThePerson", "bnf:subject"):
-        dewey, local = re.fullmatch(r"https?://dewey\.info/class/([\d.]+)/.*", term.value), local_of(term.value)
+        dewey = re.fullmatch(r"https?://dewey\.info/class/([\d.]+)/.*", term.value)
+        local = local_of(term.value)
         unnamed = f"heading {KEY}:{local}, its form not stated" if local else term.value
-        found.append(f"Dewey class {dewey.group(1)}" if dewey and term.is_address else term.label or unnamed)
+        form = term.label or unnamed
+        found.append(f"Dewey class {dewey.group(1)}" if dewey and term.is_address else form)
     return tuple(dict.fromkeys(found))
 
 
 def _contributors(thing: Thing) -> tuple[Contributor, ...]:
-    """Creators, then those named in a role on the thing or on its version; a role without a verified name keeps its code."""
+    """Creators, then those named in a role on the thing or on its version; a role without a
+    verified name keeps its code."""
     roles = {"dcterms:creator": "creator", "dcterms:contributor": "contributor"}
     for name in thing.statements:
         vocabulary, _, code = name.partition(":")
         if vocabulary in ("roles", "relators"):
             roles[name] = _ROLES.get(code, code)
     return tuple(dict.fromkeys(
-        Contributor(name=term.label, role=role, identifier=f"{KEY}:{local}" if (local := local_of(term.value)) else None)
+        Contributor(name=term.label, role=role,
+                    identifier=f"{KEY}:{local}" if (local := local_of(term.value)) else None)
         for name, role in roles.items() for term in thing.terms(name) if term.label))
 
 
 def _context(local: str, thing: Thing) -> tuple[Related, ...]:
-    """Records and pages that this one points at, itself left out; each address once, under its first relation."""
+    """Records and pages that this one points at, itself left out; each address once, under its
+    first relation."""
     found: dict[str, Related] = {}
     for property_, relation in _LINKS:
         for term in thing.terms(property_):
             other = local_of(term.value)
             address = page_address(other) if other else term.value
-            elsewhere = other is None and property_ == "dcterms:subject"  # a class of Dewey stands under the subjects
+            # a class of Dewey stands under the subjects
+            elsewhere = other is None and property_ == "dcterms:subject"
             if term.is_address and other != local and not elsewhere and address.startswith("http"):
-                found.setdefault(address, Related(identifier=f"{KEY}:{other}" if other else None, label=term.name or address,
+                found.setdefault(address, Related(identifier=f"{KEY}:{other}" if other else None,
+                                                  label=term.name or address,
                                                   kind=relation, source_url=address))
     return tuple(found.values())

@@ -1,9 +1,12 @@
-"""Languages: the MARC code that catalogues file, the two-letter code people write, and the English name.
+"""Languages: the MARC code that catalogues file, the two-letter code people write, and the English
+name.
 
-The table is languages.tsv, a language a line: MARC code, two-letter code, terminological code where it differs (else "-"),
-English name. It is read when the first language is asked for, since a host waits for the list of tools.
+The table is languages.tsv, a language a line: MARC code, two-letter code, terminological code where
+it differs (else "-"), English name. It is read when the first language is asked for, since a host
+waits for the list of tools.
 
-Source: ISO 639-2 (bibliographic codes, which MARC uses) beside ISO 639-1, as the Library of Congress publishes both.
+Source: ISO 639-2 (bibliographic codes, which MARC uses) beside ISO 639-1, as the Library of
+Congress publishes both.
 """
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ def names() -> dict[str, str]:
 
 
 def marc_code(code: str) -> str:
-    """The MARC code for a two- or three-letter code; an unknown three-letter code is taken as MARC's own.
+    """The MARC code for a two- or three-letter code; an unknown three-letter code is taken as
+    MARC's own.
 
     Raises:
         InvalidInput: a two-letter code that ISO 639-1 does not list, or no code at all.
@@ -45,7 +49,8 @@ def marc_code(code: str) -> str:
     if len(wanted) == 3 and wanted.isascii() and wanted.isalpha():
         return wanted
     raise InvalidInput(f"language is {code!r}, which is no language code known here.",
-                       hint="Give a three-letter MARC code (fre, ger, chi) or a two-letter code (fr, de, zh).")
+                       hint="Give a three-letter MARC code (fre, ger, chi) or a two-letter code "
+                            "(fr, de, zh).")
 
 
 def language_name(code: str) -> str | None:

@@ -1,10 +1,11 @@
-"""ISBN, LCCN and OCLC numbers in the one spelling that catalogues index, and the check character of arks. Pure: no archive
-and no network is known here.
+"""ISBN, LCCN and OCLC numbers in the one spelling that catalogues index, and the check character of
+arks. Pure: no archive and no network is known here.
 
-Sources: International ISBN Agency, ISBN Users' Manual (check digits, the 978 prefix); Library of Congress, LCCN Namespace
-(normalisation and structure); OCLC, control number prefixes ocm, ocn and on; the rule of the NOID minter ("NCDA", the check
-digit algorithm of the California Digital Library), recomputed on real names of every family that the Bibliothèque nationale
-de France mints (cb…, bpt6k…, btv1b…, bd6t…) in 2026-11.
+Sources: International ISBN Agency, ISBN Users' Manual (check digits, the 978 prefix); Library of
+Congress, LCCN Namespace (normalisation and structure); OCLC, control number prefixes ocm, ocn and
+on; the rule of the NOID minter ("NCDA", the check digit algorithm of the California Digital
+Library), recomputed on real names of every family that the Bibliothèque nationale de France mints
+(cb…, bpt6k…, btv1b…, bd6t…) in 2026-11.
 """
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ _OCLC_HINT = "Give the digits of the OCLC number: 57215622."
 
 
 def isbn(text: str) -> str:
-    """The ISBN without hyphens and blanks, 10 characters (the last may be X) or 13 digits, its check
-    digit verified.
+    """The ISBN without hyphens and blanks, 10 characters (the last may be X) or 13 digits, its
+    check digit verified.
 
     Raises:
         InvalidInput: another length, another character, a 13-digit number outside 978 and 979, or a
@@ -34,13 +35,14 @@ def isbn(text: str) -> str:
         raise InvalidInput(f"isbn: {text!r} is no ISBN.", hint=_ISBN_HINT)
     expected = _check_digit(number[:-1])
     if number[-1] != expected:
-        raise InvalidInput(f"isbn: {text!r} has the check digit {number[-1]} where {expected} is due, "
-                           "so a digit is mistaken.", hint=_ISBN_HINT)
+        raise InvalidInput(f"isbn: {text!r} has the check digit {number[-1]} where {expected} is "
+                           "due, so a digit is mistaken.", hint=_ISBN_HINT)
     return number
 
 
 def isbn_forms(text: str) -> tuple[str, ...]:
-    """The ISBN as given, then in its other length; one form alone for 979, which has no ten-digit form.
+    """The ISBN as given, then in its other length; one form alone for 979, which has no ten-digit
+    form.
 
     Raises:
         InvalidInput: as `isbn`.
@@ -79,26 +81,31 @@ def lccn(text: str) -> str:
         front, serial = number.split("-", 1)
         number = front + serial.zfill(6)
     if not re.fullmatch(r"[a-z]{0,3}\d{8}|[a-z]{0,2}\d{10}", number, re.ASCII):
-        raise InvalidInput(f"lccn: {text!r} is no Library of Congress control number.", hint=_LCCN_HINT)
+        raise InvalidInput(f"lccn: {text!r} is no Library of Congress control number.",
+                           hint=_LCCN_HINT)
     return number
 
 
 def oclc(text: str) -> str:
-    """The OCLC number as bare digits, without its prefix and leading zeros: "(OCoLC)ocm00057215" is 57215.
+    """The OCLC number as bare digits, without its prefix and leading zeros: "(OCoLC)ocm00057215" is
+    57215.
 
     Raises:
         InvalidInput: what remains is not 1 to 14 digits.
     """
-    match = re.fullmatch(r"(?i)\s*(?:\(ocolc\))?\s*(?:oc[mn]|on)?\s*0*(\d{1,14})\s*", text, re.ASCII)
+    match = re.fullmatch(r"(?i)\s*(?:\(ocolc\))?\s*(?:oc[mn]|on)?\s*0*(\d{1,14})\s*", text,
+                         re.ASCII)
     if match is None or set(match.group(1)) == {"0"}:
         raise InvalidInput(f"oclc: {text!r} is no OCLC number.", hint=_OCLC_HINT)
     return match.group(1)
 
 
 def ark_check_character(name: str) -> str:
-    """The last character of an ark name, computed from what stands before it ("cb12008369" gives "5").
+    """The last character of an ark name, computed from what stands before it ("cb12008369" gives
+    "5").
 
-    Each character counts its place in the alphabet (0 outside it) times its position from 1; the sum modulo 29 is the answer.
+    Each character counts its place in the alphabet (0 outside it) times its position from 1; the
+    sum modulo 29 is the answer.
     """
     total = sum(position * max(ARK_ALPHABET.find(character), 0)
                 for position, character in enumerate(name, start=1))

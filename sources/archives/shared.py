@@ -1,4 +1,5 @@
-"""What every archive does alike with a question and with the rows that come: one rule, one sentence, one place."""
+"""What every archive does alike with a question and with the rows that come: one rule, one
+sentence, one place."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,19 +11,27 @@ from ..errors import ArchiveUnreachable, SourceError
 Entry = TypeVar("Entry")
 
 
-def plan_from(query: Query, spelled: Mapping[str, str], because: Mapping[str, str], **more: Any) -> Request:
-    """The request whose narrowings are spelled as in `spelled`; any other is dropped, for the reason in `because`."""
-    return Request(query=query, sent=tuple((name, spelled[name]) for name in query.narrowings if name in spelled),
-                   dropped=tuple((name, because[name]) for name in query.narrowings if name not in spelled), **more)
+def plan_from(query: Query, spelled: Mapping[str, str], because: Mapping[str, str],
+              **more: Any) -> Request:
+    """The request whose narrowings are spelled as in `spelled`; any other is dropped, for the
+    reason in `because`."""
+    return Request(query=query, sent=tuple((name, spelled[name]) for name in query.narrowings
+                                           if name in spelled),
+                   dropped=tuple((name, because[name]) for name in query.narrowings
+                                 if name not in spelled), **more)
 
 
-def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[Entry], Any], *, page: int, rows: int,
-                 total: int | None, ceiling: int | None = None, more: bool | None = None, facets: tuple[Facet, ...] = (),
+def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[Entry], Any], *,
+                 page: int, rows: int,
+                 total: int | None, ceiling: int | None = None, more: bool | None = None,
+                 facets: tuple[Facet, ...] = (),
                  notes: tuple[str, ...] = ()) -> Page:
-    """The rows that came, at most `rows`, as one page; `ceiling` is how many rows the archive will ever serve.
+    """The rows that came, at most `rows`, as one page; `ceiling` is how many rows the archive will
+    ever serve.
 
-    No rows under a count say that the page lies past the last, or that rows were counted and not sent; neither is an absence.
-    `more` is what the archive says itself, used where it states no total.
+    No rows under a count say that the page lies past the last, or that rows were counted and not
+    sent; neither is an absence. `more` is what the archive says itself, used where it states no
+    total.
 
     Raises:
         UnreadableAnswer: rows came and not one could be read.
@@ -33,35 +42,42 @@ def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[
         notes = (*notes, f"It counts {total:,} matches but sent no rows; this is no absence.")
     if total is not None:
         more = bool(came) and page * rows < total
-    return Page(records=found, total=total, skipped=skipped, facets=facets, beyond=beyond, notes=notes,
+    return Page(records=found, total=total, skipped=skipped, facets=facets, beyond=beyond,
+                notes=notes,
                 more=more and (ceiling is None or (page + 1) * rows <= ceiling))
 
 
 def past_last(page: int, rows: int, total: int | None) -> str | None:
-    """That a page lies past the last of the matches counted; None where it does not. A count of zero has no
-    last page: it is the archive's answer, whatever page was asked."""
+    """That a page lies past the last of the matches counted; None where it does not. A count of
+    zero has no last page: it is the archive's answer, whatever page was asked."""
     if not total or total > (page - 1) * rows:
         return None
-    return f"Page {page} lies past the last page: at {rows} rows a page the {total:,} matches fill {-(-total // rows)}."
+    return (f"Page {page} lies past the last page: at {rows} rows a page the {total:,} matches "
+            f"fill {-(-total // rows)}.")
 
 
 def past_ceiling(archive: type[Archive], page: int, rows: int, ceiling: int) -> str | None:
-    """Why a page is not asked for that lies past what the archive ever serves; None where it may be asked."""
+    """Why a page is not asked for that lies past what the archive ever serves; None where it may be
+    asked."""
     if page * rows <= ceiling:
         return None
-    return f"{archive.name} serves the first {ceiling:,} results only; at {rows} rows a page, page {ceiling // rows} is the last."
+    return (f"{archive.name} serves the first {ceiling:,} results only; at {rows} rows a page, "
+            f"page {ceiling // rows} is the last.")
 
 
 def route_stands(archive: type[Archive], reply: Reply, what: str) -> Reply:
-    """The reply, unless its status says that the route itself is gone: then nothing was learnt of what is held."""
+    """The reply, unless its status says that the route itself is gone: then nothing was learnt of
+    what is held."""
     if reply.status in (404, 410):
-        raise ArchiveUnreachable(f"{archive.name} has no {what} at its usual address (status {reply.status}).",
+        raise ArchiveUnreachable(f"{archive.name} has no {what} at its usual address (status "
+                                 f"{reply.status}).",
                                  archive=archive.key, status=reply.status)
     return reply
 
 
 def list_or_note(read: Callable[[], Page], lost: str) -> Page:
-    """A list inside a record. Where it cannot be read, the record stands without it: `lost` and the reason are its note."""
+    """A list inside a record. Where it cannot be read, the record stands without it: `lost` and the
+    reason are its note."""
     try:
         return read()
     except SourceError as error:
