@@ -242,31 +242,32 @@ def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str],
     date = first(record.get(dated))
     year = _year(date)
     known = tuple(filter(None, map(names.get, credits)))
-    scan = _scan(record)
-    scans = (Copy(label="Scan at the Internet Archive", url=scan[1]),) if scan else ()
-    copies = (*scans, *_covers("b", record.get("covers")))
     return replace(
         _described(olid, record), media_type=media_type, date=date, year=year,
         year_means=None if year is None else means, creator="; ".join(known) or None,
-        creators=known, copies=copies,
-        copies_available=len(copies), contributors=_contributors(record, credits, names),
-        context=_context(record, scan))
+        creators=known, contributors=_contributors(record, credits, names))
 
 
 def _described(olid: str, record: Mapping[str, Any]) -> Item:
     """What is read alike of a work and of an edition."""
-    subjects = (subject for name in ("subjects", "subject_places", "subject_people",
-                                     "subject_times")
-                for subject in strings(record.get(name)))
+    scan = _scan(record)
+    scans = (Copy(label="Scan at the Internet Archive", url=scan[1]),) if scan else ()
+    copies = (*scans, *_covers("b", record.get("covers")))
     return Item(
         identifier=f"openlibrary:{olid}", source_url=_address(olid),
         title=_title(record.get("title")), rights=RIGHTS,
         description=_prose(record.get("description")), notes=_noted(record, NOTED),
-        subjects=tuple(dict.fromkeys(subjects)),
+        subjects=_subjects(record), copies=copies, copies_available=len(copies),
+        context=_context(record, scan),
         language=_languages(record), publisher=joined(record.get("publishers")),
         place=joined(record.get("publish_places")),
         call_number=joined(record.get("lc_classifications")), extent=_extent(record),
         standard_numbers=_numbers(record))
+
+
+def _subjects(record: Mapping[str, Any]) -> tuple[str, ...]:
+    fields = ("subjects", "subject_places", "subject_people", "subject_times")
+    return tuple(dict.fromkeys(subject for name in fields for subject in strings(record.get(name))))
 
 
 def _contributors(record: Mapping[str, Any], credits: Mapping[str, str],

@@ -20,7 +20,7 @@ from urllib.request import getproxies
 from ..asking.arguments import nearest
 from ..asking.schemas import settings_in_force
 from ..asking.together import ask_each
-from ..contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query, Request
+from ..contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query
 from ..errors import SourceError
 from ..registry import ARCHIVES, ENTRIES, Entry
 from ..settings import PROJECT_URL, VERSION, Settings
@@ -71,8 +71,8 @@ def _passages(local: str, words: str) -> Callable[[Archive], Passages]:
 
 
 def _catalogue(words: str, *, media_type: str | None = None, facets: bool = False) -> Callable[[Archive], Page]:
-    return lambda archive: archive.search_catalogue(
-        Request(query=Query(words=words, rows=1, media_type=media_type, facets=facets)))
+    query = Query(words=words, rows=1, media_type=media_type, facets=facets)
+    return lambda archive: archive.search_catalogue(replace(archive.plan_catalogue(query), query=query))
 
 
 def _headings(words: str, kind: str = "subject") -> Callable[[Archive], Page]:
@@ -80,7 +80,8 @@ def _headings(words: str, kind: str = "subject") -> Callable[[Archive], Page]:
 
 
 def _inside(archive: Archive) -> Page:
-    return archive.search_text(Request(query=Query(words="whale", rows=1)))
+    query = Query(words="whale", rows=1)
+    return archive.search_text(replace(archive.plan_text(query), query=query))
 
 
 def _collections(archive: Archive) -> Page:
