@@ -111,8 +111,8 @@ class OpenLibrary(Archive):
         "read_text": "Open Library holds no page text; a scan it points to is read as archive:ID.",
         "browse_collections": "Open Library has no collections.",
     }
-    native_syntax = ("Solr, as in openlibrary.org/search (title:x AND first_publish_year:[1860 TO "
-                     "1870])")
+    native_syntax = ("Solr, as in openlibrary.org/search "
+                     "(title:x AND first_publish_year:[1860 TO 1870])")
     heading_kinds = ("subject", "person")
     unread_fields = ("pages", "generated_entries", "identifier_provisional")
     address_hosts = ("openlibrary.org", "www.openlibrary.org")
@@ -254,9 +254,8 @@ class OpenLibrary(Archive):
         page = _page(answer, lambda doc: read(doc, query), rows)
         notes = records.namesakes(answer["docs"][:rows]) if kind == "person" else (
             "its subjects are readers' tags, so one thing may stand under several spellings.",)
-        return replace(page, records=tuple(sorted(page.records,
-                                                  key=lambda heading: not heading.exact)),
-                       notes=notes)
+        ranked = sorted(page.records, key=lambda heading: not heading.exact)
+        return replace(page, records=tuple(ranked), notes=notes)
 
     # ---- reading one record ----------------------------------------------------------------------
 

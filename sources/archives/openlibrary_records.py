@@ -250,15 +250,13 @@ def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str],
 
 def _described(olid: str, record: Mapping[str, Any]) -> Item:
     """What is read alike of a work and of an edition."""
-    scan = _scan(record)
-    scans = (Copy(label="Scan at the Internet Archive", url=scan[1]),) if scan else ()
-    copies = (*scans, *_covers("b", record.get("covers")))
+    copies = (*_scan_copy(record), *_covers("b", record.get("covers")))
     return Item(
         identifier=f"openlibrary:{olid}", source_url=_address(olid),
         title=_title(record.get("title")), rights=RIGHTS,
         description=_prose(record.get("description")), notes=_noted(record, NOTED),
         subjects=_subjects(record), copies=copies, copies_available=len(copies),
-        context=_context(record, scan),
+        context=_context(record),
         language=_languages(record), publisher=joined(record.get("publishers")),
         place=joined(record.get("publish_places")),
         call_number=joined(record.get("lc_classifications")), extent=_extent(record),
@@ -284,8 +282,14 @@ def _contributors(record: Mapping[str, Any], credits: Mapping[str, str],
                                  for name in strings(record.get("contributions"))))
 
 
-def _context(record: Mapping[str, Any], scan: tuple[str, str] | None) -> tuple[Related, ...]:
+def _scan_copy(record: Mapping[str, Any]) -> tuple[Copy, ...]:
+    scan = _scan(record)
+    return (Copy(label="Scan at the Internet Archive", url=scan[1]),) if scan else ()
+
+
+def _context(record: Mapping[str, Any]) -> tuple[Related, ...]:
     """Its works, its scan, its series, its links."""
+    scan = _scan(record)
     context = [Related(identifier=f"openlibrary:{key}", label=f"work {key}", kind="work",
                        source_url=_address(key))
                for key in _olids(record.get("works"))]
