@@ -84,7 +84,7 @@ def test_a_search_inside_sends_the_words_and_leaves_the_counts_out(archive, answ
     """One request; `aggregations=false` spares the service work nobody asked for."""
     responses.get(TEXT, body=answer("archive/hits.json"))
 
-    archive.search_text(Query(words='a "wet fog"', rows=3, page=2))
+    archive.search_text(archive.plan_text(Query(words='a "wet fog"', rows=3, page=2)))
 
     assert sent() == {"service_backend": "fts", "user_query": 'a "wet fog"', "hits_per_page": "3", "page": "2", "aggregations": "false"}
 
@@ -94,7 +94,7 @@ def test_matches_lose_their_marks_and_publish_no_page(archive, answer):
     """Rule 2: the index's position is 1 or the page count of the document, so no page number and no leaf address is made of it."""
     responses.get(TEXT, body=answer("archive/hits.json"))
 
-    page = archive.search_text(Query(words="lantern", rows=3, excerpts_per_record=2))
+    page = archive.search_text(archive.plan_text(Query(words="lantern", rows=3, excerpts_per_record=2)))
 
     assert InternetArchive.text.publishes_page_number is False
     assert page == Page(total=41, more=True, records=(
@@ -123,7 +123,7 @@ def test_a_long_excerpt_is_cut_around_its_first_mark(archive):
     responses.get(TEXT, json={"response": {"body": {"hits": {"total": 1, "hits": [
         {"fields": {"identifier": "vale"}, "highlight": {"text": [text]}}]}}}})
 
-    page = archive.search_text(Query(words="lantern", excerpt_chars=80))
+    page = archive.search_text(archive.plan_text(Query(words="lantern", excerpt_chars=80)))
 
     assert [(len(excerpt) <= 80, "lantern" in excerpt) for excerpt in page.records[0].excerpts] == [(True, True)]
 
@@ -133,7 +133,7 @@ def test_a_field_of_any_shape_keeps_its_row_and_an_unreadable_row_is_counted(arc
     """Lists, numbers, nulls and absent fields are all met; years outside 1000 to 2200 are placeholders."""
     responses.get(TEXT, body=answer("archive/hits-odd.json"))
 
-    page = archive.search_text(Query(words="x"))
+    page = archive.search_text(archive.plan_text(Query(words="x")))
 
     assert [(row.identifier, row.title, row.creator, row.year, row.inside_container) for row in page.records] == [
         ("archive:odd-one", "First title; Second title", "Quill, Abel", 1861, None),
@@ -151,7 +151,7 @@ def test_an_answer_of_another_shape_is_never_an_absence(archive, body):
     responses.get(TEXT, json=body)
 
     with pytest.raises(UnreadableAnswer) as caught:
-        archive.search_text(Query(words="x"))
+        archive.search_text(archive.plan_text(Query(words="x")))
 
     assert caught.value.archive == "archive"
 
@@ -162,7 +162,7 @@ def test_an_error_inside_a_200_is_a_failure_and_no_zero(archive):
     responses.get(TEXT, json=error("The search backend encountered an exception (the FTS API request failed: HTTP 502)"))
 
     with pytest.raises(ArchiveUnreachable) as caught:
-        archive.search_text(Query(words="x"))
+        archive.search_text(archive.plan_text(Query(words="x")))
 
     assert caught.value.message == ("The Internet Archive could not search. It said: The search backend encountered an exception "
                                     "(the FTS API request failed: HTTP 502)")
@@ -177,7 +177,7 @@ def test_a_stated_objection_is_a_refused_query_whatever_its_status(archive, stat
     responses.get(TEXT, json=error(objection), status=status)
 
     with pytest.raises(InvalidInput) as caught:
-        archive.search_text(Query(words="x"))
+        archive.search_text(archive.plan_text(Query(words="x")))
 
     assert (caught.value.message, len(responses.calls)) == (f"The Internet Archive refuses this query: {objection}", 1)
 
@@ -188,7 +188,7 @@ def test_a_400_without_a_reason_is_asked_again_once_then_reported(archive, body)
     responses.get(TEXT, body=body, status=400)
 
     with pytest.raises(ArchiveUnreachable) as caught:
-        archive.search_text(Query(words="x"))
+        archive.search_text(archive.plan_text(Query(words="x")))
 
     assert (caught.value.message, len(responses.calls)) == ("The Internet Archive could not search. It gave no reason.", 2)
 
@@ -198,7 +198,7 @@ def test_a_422_is_a_refused_query_though_it_gives_no_reason(archive):
     responses.get(TEXT, body="", status=422)
 
     with pytest.raises(InvalidInput) as caught:
-        archive.search_text(Query(words="x"))
+        archive.search_text(archive.plan_text(Query(words="x")))
 
     assert (caught.value.message, len(responses.calls)) == ("The Internet Archive refuses this query: it gives no reason.", 1)
 
@@ -209,7 +209,7 @@ def test_a_search_route_that_is_gone_is_a_failure_and_no_absence(archive):
     responses.get(TEXT, body="<html>Not Found</html>", status=404)
 
     with pytest.raises(ArchiveUnreachable) as caught:
-        archive.search_text(Query(words="x"))
+        archive.search_text(archive.plan_text(Query(words="x")))
 
     assert (caught.value.status, len(responses.calls)) == (404, 1)
 
@@ -220,7 +220,7 @@ def test_a_400_in_the_backends_words_is_the_archives_fault(archive):
     responses.get(TEXT, json=body, status=400)
     responses.get(TEXT, json={"response": {"body": {"hits": {"total": 0, "hits": []}}}})
 
-    page = archive.search_text(Query(words="x"))
+    page = archive.search_text(archive.plan_text(Query(words="x")))
 
     assert page == Page(total=0, more=False)
 
@@ -230,19 +230,21 @@ def test_a_page_past_the_ceiling_is_told_as_that(archive):
     """Ten thousand rows are served; a page known to lie beyond is not even asked."""
     responses.get(TEXT, json=error("Invalid request ([RANGE_OUT_OF_BOUNDS] paging is only supported through 10000 results"), status=400)
     responses.get(CATALOGUE, body="[RANGE_OUT_OF_BOUNDS] paging is only supported through 10000 results", content_type="application/json")
-    beyond = Page(beyond="Only the first 10,000 rows of a search are ever served; narrow the question instead.")
+    told = Page(beyond="Only the first 10,000 rows of a search are ever served; narrow the question instead.")
+    served = "The Internet Archive serves the first 10,000 results only; at {} rows a page, page {} is the last."
 
-    answers = [archive.search_text(Query(words="x")), archive.search_catalogue(Query(words="x")),
-               archive.search_text(Query(words="x", rows=25, page=401)), archive.browse_collections(None, 100, 101)]
+    answers = [archive.search_text(archive.plan_text(Query(words="x"))), archive.search_catalogue(archive.plan_catalogue(Query(words="x"))),
+               archive.search_text(archive.plan_text(Query(words="x", rows=25, page=401))), archive.browse_collections(None, 100, 101)]
 
-    assert (answers, len(responses.calls)) == ([beyond] * 4, 2)
+    assert (answers, len(responses.calls)) == (
+        [told, told, Page(beyond=served.format(25, 400)), Page(beyond=served.format(100, 100))], 2)
 
 
 @responses.activate
 def test_a_page_past_the_last_one_is_told_as_that(archive):
     responses.get(TEXT, json={"response": {"body": {"hits": {"total": 12, "hits": []}}}})
 
-    page = archive.search_text(Query(words="x", rows=5, page=4))
+    page = archive.search_text(archive.plan_text(Query(words="x", rows=5, page=4)))
 
     assert page == Page(total=12, more=False, beyond="Page 4 lies past the last page: at 5 rows a page the 12 matches fill 3.")
 
@@ -251,7 +253,7 @@ def test_a_page_past_the_last_one_is_told_as_that(archive):
 def test_a_count_without_rows_is_said_with_its_number(archive):
     responses.get(TEXT, json={"response": {"body": {"hits": {"total": 12, "hits": []}}}})
 
-    page = archive.search_text(Query(words="x"))
+    page = archive.search_text(archive.plan_text(Query(words="x")))
 
     assert page == Page(total=12, more=False, notes=("It counts 12 matches but sent no rows; this is no absence.",))
 
@@ -264,7 +266,7 @@ def test_one_year_alone_is_not_sent_as_a_range(archive, answer, begin, end, filt
     """{"1910": "gte", "1910": "lte"} is one key in JSON and would mean "up to 1910"."""
     responses.get(TEXT, body=answer("archive/hits.json"))
 
-    archive.search_text(Query(words="x", date_from=begin, date_to=end))
+    archive.search_text(archive.plan_text(Query(words="x", date_from=begin, date_to=end)))
 
     assert json.loads(sent()["filter_map"]) == {"year": filter_map}
 
@@ -276,8 +278,10 @@ def test_filters_of_the_text_are_sent_as_years_or_said_not_to_be():
     none_such = "its text index has no documented filter of this kind"
     year = 'filter_map={"year":{"1910":"gte","1911":"lte"}}'
 
-    assert InternetArchive.plan_text(query) == Request(
-        sent=(("date_from", f"{year}; this index has years only, so 1910-05 was cut to its year"), ("date_to", year),
+    plan = InternetArchive.plan_text(query)
+
+    assert plan == Request(
+        query=query, asks=plan.asks, sent=(("date_from", f"{year}; this index has years only, so 1910-05 was cut to its year"), ("date_to", year),
               ("facets", "aggregations=year")),
         dropped=(("language", none_such), ("publication", none_such)))
 
@@ -293,7 +297,7 @@ def test_a_search_inside_without_a_word_is_not_sent():
 def test_counts_by_year_come_as_terms_or_as_a_histogram(archive, aggregations):
     responses.get(TEXT, json={"response": {"body": {"hits": {"total": 0, "hits": []}, "aggregations": aggregations}}})
 
-    page = archive.search_text(Query(words="x", facets=True))
+    page = archive.search_text(archive.plan_text(Query(words="x", facets=True)))
 
     assert page.facets == (Facet(field="year", counts_what="documents", values=(
         FacetValue(value="1858", count=4), FacetValue(value="1859", count=2))),)
@@ -317,7 +321,7 @@ def test_nothing_in_a_callers_words_acts_but_a_quoted_phrase(written, query):
 def test_a_query_that_was_changed_is_shown_as_sent(archive, answer):
     responses.get(CATALOGUE, body=answer("archive/items.json"))
 
-    page = archive.search_catalogue(Query(words="AT&T history?"))
+    page = archive.search_catalogue(archive.plan_catalogue(Query(words="AT&T history?")))
 
     assert sent()["q"] == '("AT T" history)'
     assert page.notes == ("What was sent is '\"AT T\" history'; characters and words that act in its query syntax were left out or made plain.",)
@@ -333,7 +337,7 @@ def test_every_field_is_its_own_clause_beside_the_parenthesised_words(archive, a
                           "place": "Vale", "collection": "archive:valelibrary"})
 
     plan = InternetArchive.plan_catalogue(query)
-    archive.search_catalogue(query)
+    archive.search_catalogue(plan)
 
     assert parse_qs(urlsplit(responses.calls[0].request.url).query) == {
         "q": ['(river night) AND title:("the lantern") AND creator:(orrin tess) AND subject:(lamps) AND publisher:(quill) AND '
@@ -341,7 +345,7 @@ def test_every_field_is_its_own_clause_beside_the_parenthesised_words(archive, a
         "fl[]": ["identifier", "title", "creator", "year", "date", "mediatype", "downloads", "language", "publisher"],
         "sort[]": ["date asc"], "rows": ["4"], "page": ["2"], "output": ["json"]}
     assert plan == Request(
-        sent=(("title", 'title:("the lantern")'), ("creator", "creator:(orrin tess)"), ("subject", "subject:(lamps)"),
+        query=query, asks=plan.asks, sent=(("title", 'title:("the lantern")'), ("creator", "creator:(orrin tess)"), ("subject", "subject:(lamps)"),
               ("publisher", "publisher:(quill)"), ("language", 'language:(fre OR "French")'), ("collection", "collection:valelibrary"),
               ("date_from", "year:[1850 TO 1860]"),
               ("date_to", "year:[1850 TO 1860]; this index has years only, so 1860-03-01 was cut to its year"), ("sort", "date asc")),
@@ -357,13 +361,15 @@ def test_every_field_is_its_own_clause_beside_the_parenthesised_words(archive, a
     ({"collection": "loc:sanborn-maps"}, "The collection asked for is none of its own; browse_collections lists those it has."),
     ({"place": "Vale"}, "Nothing was left that its catalogue can search on.")])
 def test_an_identifying_field_is_applied_or_the_archive_is_absent(fields, because):
-    assert InternetArchive.plan_catalogue(Query(fields=fields)) == Request(absent_because=because)
+    assert InternetArchive.plan_catalogue(Query(fields=fields)) == Request(query=Query(fields=fields), absent_because=because)
 
 
 def test_an_order_it_does_not_have_is_said_not_to_be_sent():
-    plan = InternetArchive.plan_catalogue(Query(words="x", sort="rating"))
+    query = Query(words="x", sort="rating")
 
-    assert plan == Request(dropped=(("sort", "its catalogue has no order by rating"),))
+    plan = InternetArchive.plan_catalogue(query)
+
+    assert plan == Request(query=query, asks=plan.asks, dropped=(("sort", "its catalogue has no order by rating"),))
 
 
 @responses.activate
@@ -371,7 +377,7 @@ def test_catalogue_rows_state_what_the_archive_states(archive, answer):
     """A year or a date of 1 is a placeholder: the date stays as published, the year is unknown."""
     responses.get(CATALOGUE, body=answer("archive/items.json"))
 
-    page = archive.search_catalogue(Query(words="lantern", rows=4))
+    page = archive.search_catalogue(archive.plan_catalogue(Query(words="lantern", rows=4)))
 
     assert page == Page(total=9, skipped=1, more=True, records=(
         Record(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
@@ -387,7 +393,7 @@ def test_catalogue_rows_state_what_the_archive_states(archive, answer):
 def test_a_native_query_goes_as_written(archive, answer):
     responses.get(CATALOGUE, body=answer("archive/items.json"))
 
-    page = archive.search_catalogue(Query(words="creator:(orrin) AND -subject:lamps", native=True))
+    page = archive.search_catalogue(archive.plan_catalogue(Query(words="creator:(orrin) AND -subject:lamps", native=True)))
 
     assert (sent()["q"], page.notes) == ("creator:(orrin) AND -subject:lamps", ())
 
@@ -399,7 +405,7 @@ def test_counts_are_asked_of_the_route_that_has_them(archive):
         "hits": {"total": 1, "hits": [{"hit_type": "item", "fields": {"identifier": "vale", "title": "Vale", "mediatype": "texts"}}]},
         "aggregations": {"mediatype": {"buckets": [{"key": "texts", "doc_count": 1}]}}}}})
 
-    page = archive.search_catalogue(Query(words="vale", rows=2, facets=True, sort="title"))
+    page = archive.search_catalogue(archive.plan_catalogue(Query(words="vale", rows=2, facets=True, sort="title")))
 
     assert sent() == {"service_backend": "metadata", "user_query": "(vale)", "hits_per_page": "2", "page": "1", "sort": "titleSorter:asc",
                       "fields": "identifier,title,creator,year,date,mediatype,downloads,language,publisher",
@@ -414,7 +420,7 @@ def test_an_error_in_place_of_rows_is_a_failure_of_the_catalogue(archive):
     responses.get(CATALOGUE, json={"error": "Solr request failed"})
 
     with pytest.raises(ArchiveUnreachable):
-        archive.search_catalogue(Query(words="x"))
+        archive.search_catalogue(archive.plan_catalogue(Query(words="x")))
 
 
 @responses.activate

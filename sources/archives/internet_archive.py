@@ -29,13 +29,13 @@ from ..contract import (
     Query,
     Reference,
     Request,
-    read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
 from ..text import mapping, words
 from . import internet_archive_records as records
 from .internet_archive_records import ITEM, KEY, NODE, SITE
 from .languages import language_name, marc_code
+from .shared import page_of_rows, past_ceiling, plan_from, route_stands
 
 TEXT_URL = f"{SITE}/services/search/beta/page_production/"
 CATALOGUE_URL = f"{SITE}/advancedsearch.php"
@@ -88,14 +88,44 @@ def _spelling_note(query: Query) -> tuple[str, ...]:
     return (f"What was sent is {sent!r}; characters and words that act in its query syntax were left out or made plain.",)
 
 
-def _plan(query: Query, spelling: Mapping[str, str], years: str, because: Callable[[str], str]) -> Request:
-    """Each narrowing beside how it is sent, a date as its year and said so when that cuts it; else beside why it is not."""
+def _with_years(query: Query, spelling: Mapping[str, str], years: str) -> dict[str, str]:
+    """The spelling with each bound of the dates, said to be cut where a date is more than its year."""
+    spelled_too = dict(spelling)
     for name in query.bound_names:
         date = (query.date_from if name.endswith("from") else query.date_to) or ""
         cut = f"; this index has years only, so {date} was cut to its year" if len(date) > 4 else ""
-        spelling = {**spelling, name: years + cut}
-    return Request(sent=tuple((name, spelling[name]) for name in query.narrowings if name in spelling),
-                dropped=tuple((name, because(name)) for name in query.narrowings if name not in spelling))
+        spelled_too[name] = years + cut
+    return spelled_too
+
+
+def _ask(url: str, params: Pairs) -> Ask:
+    """One question to either search route, with what tells a refusal from an answer."""
+    return Ask(url=url, params=params, statuses=(200, 400, 404, 422), check_text=records.check_search_text,
+               check=records.check_search)
+
+
+def _production(query: Query, params: Pairs, counted: str) -> Ask:
+    """The route that serves text and catalogue, with counts by field when they are asked."""
+    counts: Pairs = (("aggregations", "false"),)
+    if query.facets:
+        counts = (("aggregations", counted), ("aggregations_size", str(FACET_VALUES)))
+    return _ask(TEXT_URL, (*params, ("hits_per_page", str(query.rows)), ("page", str(query.page)), *counts))
+
+
+def _advanced(lucene: str, fields: tuple[str, ...], sort: str | None, rows: int, page: int) -> Ask:
+    """advancedsearch.php; without output=json it would answer a web page, with callback a script."""
+    return _ask(CATALOGUE_URL, (("q", lucene), *(("fl[]", name) for name in fields),
+                                *((("sort[]", sort),) if sort else ()),
+                                ("rows", str(rows)), ("page", str(page)), ("output", "json")))
+
+
+def _catalogue_ask(query: Query, lucene: str, order: str | None) -> Ask:
+    """By the older, plainer route; by the one that also counts when counts are asked."""
+    if not query.facets:
+        return _advanced(lucene, _ROW_FIELDS, order, query.rows, query.page)
+    sort = (("sort", order.replace(" ", ":")),) if order else ()
+    return _production(query, (("service_backend", "metadata"), ("user_query", lucene),
+                               ("fields", ",".join(_ROW_FIELDS)), *sort), _COUNTED)
 
 
 def _year_filter(query: Query) -> str:
@@ -198,17 +228,20 @@ class InternetArchive(Archive):
     @classmethod
     def plan_text(cls, query: Query) -> Request:
         identifying = next((name for name in IDENTIFYING if name in query.fields), None)
-        if not spelled(query.words):
-            return Request(absent_because="No word was left that its text index can search for.")
+        sent, year = spelled(query.words), _year_filter(query)
+        if not sent:
+            return Request(query=query, absent_because="No word was left that its text index can search for.")
         if identifying:
-            return Request(absent_because=f"Its text index cannot be searched by {identifying}.")
-        return _plan(query, {"facets": "aggregations=year"}, f"filter_map={_year_filter(query)}", lambda name: _NO_FILTER)
+            return Request(query=query, absent_because=f"Its text index cannot be searched by {identifying}.")
+        years = (("filter_map", year),) if year else ()
+        ask = _production(query, (("service_backend", "fts"), ("user_query", sent), *years), "year")
+        return plan_from(query, _with_years(query, {"facets": "aggregations=year"}, f"filter_map={year}"),
+                         dict.fromkeys(query.narrowings, _NO_FILTER), asks=(ask,),
+                         beyond=past_ceiling(cls, query.page, query.rows, records.CEILING))
 
     def search_text(self, request: Request) -> Page:
-        query: Any = getattr(request, "query", request)
-        sent, year = spelled(query.words), _year_filter(query)
-        params = {"service_backend": "fts", "user_query": sent} | ({"filter_map": year} if year else {})
-        return self._production(query, params, partial(records.read_match, query, sent), "documents", "year")
+        query = request.query
+        return self._searched(request, partial(records.read_match, query, spelled(query.words)), "documents")
 
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
@@ -216,22 +249,17 @@ class InternetArchive(Archive):
         identifying = next((name for name in IDENTIFYING if name in query.fields and name not in clauses), None)
         if identifying or not clauses:
             absent = _ABSENT[identifying] if identifying else "Nothing was left that its catalogue can search on."
-            return Request(absent_because=absent, media_type_asked=query.media_type)
+            return Request(query=query, absent_because=absent, media_type_asked=query.media_type)
         spelling = {**clauses, "facets": f"aggregations={_COUNTED}"} | ({"sort": order} if order else {})
-        reasons = {**_DROPPED, "sort": f"its catalogue has no order by {query.sort}"}
-        plan = _plan(query, spelling, clauses.get("year", ""), lambda name: reasons.get(name, "no word of it could be sent"))
-        return replace(plan, media_type_asked=query.media_type, ordered_on=order)
+        because = {**dict.fromkeys(query.narrowings, "no word of it could be sent"), **_DROPPED,
+                   "sort": f"its catalogue has no order by {query.sort}"}
+        return plan_from(query, _with_years(query, spelling, clauses.get("year", "")), because,
+                         asks=(_catalogue_ask(query, " AND ".join(clauses.values()), order),),
+                         beyond=past_ceiling(cls, query.page, query.rows, records.CEILING),
+                         media_type_asked=query.media_type, ordered_on=order)
 
     def search_catalogue(self, request: Request) -> Page:
-        """By the older, plainer route; by the one that also counts when counts are asked."""
-        query: Any = getattr(request, "query", request)
-        lucene, order = " AND ".join(_clauses(query).values()), _SORTS.get(query.sort)
-        if not query.facets:
-            return self._advanced(lucene, _ROW_FIELDS, order, records.read_row, query.rows, query.page, _spelling_note(query))
-        params = {"service_backend": "metadata", "user_query": lucene, "fields": ",".join(_ROW_FIELDS)}
-        if order:
-            params["sort"] = order.replace(" ", ":")
-        return self._production(query, params, records.read_row, "items", _COUNTED)
+        return self._searched(request, records.read_row, "items")
 
     def browse_collections(self, query: str | None, rows: int, page: int) -> Page:
         """Collections whose record holds the words; without words all of them, most downloaded first."""
@@ -243,48 +271,26 @@ class InternetArchive(Archive):
         notes: tuple[str, ...] = ("Its counts of items are approximate.",)
         if order:
             notes += ("Its collections are in the order of their downloads.",)
-        return self._advanced(lucene, _COLLECTION_FIELDS, order, records.read_collection, rows, page, notes)
+        request = Request(query=Query(words=query or "", rows=rows, page=page, native=True),
+                          asks=(_advanced(lucene, _COLLECTION_FIELDS, order, rows, page),),
+                          beyond=past_ceiling(type(self), page, rows, records.CEILING))
+        found = self._searched(request, records.read_collection, "items")
+        unasked = found.beyond and found.total is None
+        return found if unasked else replace(found, notes=(*notes, *found.notes))
 
-    def _production(self, query: Query, params: dict[str, str], read: Callable[[Any], Any], counts_what: str,
-                    counted: str) -> Page:
-        """One page of the route that serves text and catalogue, with counts by field when they are asked."""
-        params |= {"hits_per_page": str(query.rows), "page": str(query.page), "aggregations": "false"}
-        if query.facets:
-            params |= {"aggregations": counted, "aggregations_size": str(FACET_VALUES)}
-        return self._searched(TEXT_URL, params, read, query.rows, query.page, counts_what, _spelling_note(query))
-
-    def _advanced(self, lucene: str, fields: tuple[str, ...], sort: str | None, read: Callable[[Any], Any], rows: int,
-                  page: int, notes: tuple[str, ...]) -> Page:
-        """One page of advancedsearch.php; without output=json it would answer a web page, with callback a script."""
-        params = (("q", lucene), *(("fl[]", name) for name in fields), *((("sort[]", sort),) if sort else ()),
-                  ("rows", str(rows)), ("page", str(page)), ("output", "json"))
-        return self._searched(CATALOGUE_URL, params, read, rows, page, "items", notes)
-
-    def _searched(self, url: str, params: Mapping[str, str] | Pairs, read: Callable[[Any], Any], rows: int, page: int,
-                  counts_what: str, notes: tuple[str, ...]) -> Page:
-        """One page of either route. A route that is gone (404) is a failure, not an absence, and not asked again."""
-        if page * rows > records.CEILING:
-            return Page(beyond=records.PAST_CEILING)
+    def _searched(self, request: Request, read: Callable[[Any], Any], counts_what: str) -> Page:
+        """The page that the one request of a plan brings. A page never served is no failure."""
+        query = request.query
+        if request.beyond:
+            return Page(beyond=request.beyond)
         try:
-            reply = self.ask(Ask(url=url, params=tuple(params.items() if isinstance(params, Mapping) else params),
-                                 statuses=(200, 400, 404, 422), check_text=records.check_search_text,
-                                 check=records.check_search))
+            reply = route_stands(type(self), self.ask(request.asks[0]), "search")
         except records.Told as told:
             return Page(beyond=told.message)
-        if reply.status == 404:
-            raise ArchiveUnreachable("The Internet Archive has no search at its usual address (status 404).", archive=KEY,
-                                     status=404)
-        found, total = records.rows_in(reply.value)
-        known, skipped = read_rows(found, read, InternetArchive)
-        beyond = None
-        if total and not found and page > 1 and total <= (page - 1) * rows:
-            last = -(-total // rows)
-            beyond = f"Page {page} lies past the last page: at {rows} rows a page the {total:,} matches fill {last}."
-        elif total and not found:
-            notes += (f"It counts {total:,} matches but sent no rows; this is no absence.",)
-        more = None if total is None else bool(found) and page * rows < total and (page + 1) * rows <= records.CEILING
-        return Page(records=known, total=total, skipped=skipped, more=more, beyond=beyond, notes=notes,
-                    facets=records.read_facets(reply.value, counts_what))
+        came, total = records.rows_in(reply.value)
+        return page_of_rows(type(self), came, read, page=query.page, rows=query.rows, total=total,
+                            ceiling=records.CEILING, facets=records.read_facets(reply.value, counts_what),
+                            notes=_spelling_note(query))
 
     # -- reading
 

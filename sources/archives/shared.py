@@ -61,15 +61,15 @@ def past_ceiling(archive: type[Archive], page: int, rows: int, ceiling: int) -> 
     asked."""
     if page * rows <= ceiling:
         return None
-    return (f"{archive.name} serves the first {ceiling:,} results only; at {rows} rows a page, "
-            f"page {ceiling // rows} is the last.")
+    return (f"{_begins(archive)} serves the first {ceiling:,} results only; "
+            f"at {rows} rows a page, page {ceiling // rows} is the last.")
 
 
 def route_stands(archive: type[Archive], reply: Reply, what: str) -> Reply:
     """The reply, unless its status says that the route itself is gone: then nothing was learnt of
     what is held."""
     if reply.status in (404, 410):
-        raise ArchiveUnreachable(f"{archive.name} has no {what} at its usual address (status "
+        raise ArchiveUnreachable(f"{_begins(archive)} has no {what} at its usual address (status "
                                  f"{reply.status}).",
                                  archive=archive.key, status=reply.status)
     return reply
@@ -82,3 +82,8 @@ def list_or_note(read: Callable[[], Page], lost: str) -> Page:
         return read()
     except SourceError as error:
         return Page(notes=(f"{lost} {error.message}",))
+
+
+def _begins(archive: type[Archive]) -> str:
+    """The archive's name as a sentence begins with it: "the Internet Archive" has its capital there."""
+    return archive.name[:1].upper() + archive.name[1:]
