@@ -73,15 +73,8 @@ def check_search(reply: Reply) -> None:
     A stated objection, and a 422, are the caller's to mend; a backend's complaint, or a 400 that gives no reason, is the
     archive's.
     """
-    answer = mapping(reply.value)
-    response = mapping(answer.get("response"))
-    header = mapping(response.get("header"))
-    blocks = [holder.get(key) for holder in (answer, response, header) for key in ("error", "errors")]
-    if isinstance(reply.value, str) and reply.status != 200 and not reply.value.lstrip().startswith("<"):
-        blocks.append(reply.value)
-    entries = [entry for block in blocks for entry in (block if isinstance(block, list) else [block])]
-    reason = (joined([entry.get("message") if isinstance(entry, dict) else entry for entry in entries], " ") or "")[:300]
-    if reply.status == 404 or (reply.status == 200 and not reason and header.get("succeeded") is not False):
+    reason, failed = _objection(reply)
+    if reply.status == 404 or (reply.status == 200 and not reason and not failed):
         return
     if "RANGE_OUT_OF_BOUNDS" in reason:
         raise Told(PAST_CEILING, archive=KEY, status=reply.status)
@@ -91,6 +84,19 @@ def check_search(reply: Reply) -> None:
     raise InvalidInput(f"The Internet Archive refuses this query: {reason or 'it gives no reason.'}",
                        archive=KEY, status=reply.status,
                        hint="Change the query: plainer words, and quotation marks in pairs.")
+
+
+def _objection(reply: Reply) -> tuple[str, bool]:
+    """The reason a search answer states, wherever it states it, "" for none; and whether it says that it failed."""
+    answer = mapping(reply.value)
+    response = mapping(answer.get("response"))
+    header = mapping(response.get("header"))
+    blocks = [holder.get(key) for holder in (answer, response, header) for key in ("error", "errors")]
+    if isinstance(reply.value, str) and reply.status != 200 and not reply.value.lstrip().startswith("<"):
+        blocks.append(reply.value)
+    entries = [entry for block in blocks for entry in (block if isinstance(block, list) else [block])]
+    messages = [entry.get("message") if isinstance(entry, dict) else entry for entry in entries]
+    return (joined(messages, " ") or "")[:300], header.get("succeeded") is False
 
 
 def check_search_text(reply: Reply) -> None:
@@ -379,24 +385,39 @@ def read_scan(reference: Reference, record: Mapping[str, Any]) -> Scan:
     files = {first(entry.get("name")) or "": entry for entry in map(mapping, listing(record.get("files")))}
     held = {name.removesuffix(_DJVU): entry for name, entry in files.items() if name.endswith(_DJVU)}
     doc = _named_document(reference, tuple(held))
-    closed = None
-    if _true(record.get("is_dark")):
-        closed = "The Internet Archive has withdrawn this item; it exists, and nothing of it is open."
-    elif doc and _true(held[doc].get("private")):
-        closed = "The record marks this text as private: held, and not open to anonymous readers. Open it at its address."
+    closed = _closed(record, held.get(doc or "", {}))
     numbers = mapping(record.get("page_numbers")) if len(held) == 1 else {}
-    printed = {leaf: first(entry.get("pageNumber")) for entry in map(mapping, listing(numbers.get("pages")))
-               if (leaf := integer(entry.get("leafNum"))) is not None}
+    printed = _printed(numbers)
     count = len(printed) or amount(metadata.get("imagecount"))
     count = count if count and count <= LEAVES_MAX else None
-    hosts = strings([record.get("server"), record.get("workable_servers")])
     page = PageText(
-        identifier=reference.identifier, title=joined(metadata.get("title")), page_count=count, rights=_rights(metadata),
-        source_url=_details(item, doc if len(held) > 1 else None), item_identifier=f"{KEY}:{item}",
-        ocr_available=bool(doc or closed), text_refused=closed)
-    return Scan(page=page, doc=doc, node=next((host for host in hosts if re.fullmatch(NODE, host)), None),
-                folder=first(record.get("dir")) or "", printed=printed,
+        identifier=reference.identifier, title=joined(metadata.get("title")), page_count=count,
+        rights=_rights(metadata), source_url=_details(item, doc if len(held) > 1 else None),
+        item_identifier=f"{KEY}:{item}", ocr_available=bool(doc or closed), text_refused=closed)
+    return Scan(page=page, doc=doc, node=_node(record), folder=first(record.get("dir")) or "", printed=printed,
                 numbering=_numbering(printed, count, integer(numbers.get("confidence"))))
+
+
+def _closed(record: Mapping[str, Any], text: Mapping[str, Any]) -> str | None:
+    """Why the text of a document is not open, by its record and the entry of its text; None when nothing says so."""
+    if _true(record.get("is_dark")):
+        return "The Internet Archive has withdrawn this item; it exists, and nothing of it is open."
+    if _true(text.get("private")):
+        return ("The record marks this text as private: held, and not open to anonymous readers. "
+                "Open it at its address.")
+    return None
+
+
+def _printed(numbers: Mapping[str, Any]) -> dict[int, str | None]:
+    """The printed number of each leaf that the reader shows, in its order."""
+    return {leaf: first(entry.get("pageNumber")) for entry in map(mapping, listing(numbers.get("pages")))
+            if (leaf := integer(entry.get("leafNum"))) is not None}
+
+
+def _node(record: Mapping[str, Any]) -> str | None:
+    """The first data node that the record names and that this program may ask."""
+    hosts = strings([record.get("server"), record.get("workable_servers")])
+    return next((host for host in hosts if re.fullmatch(NODE, host)), None)
 
 
 def _numbering(printed: Mapping[int, str | None], count: int | None, confidence: int | None) -> str:
