@@ -31,6 +31,7 @@ from sources.contract import (
     TextMatch,
 )
 from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
+from sources.text import Excerpt
 
 TEXT = "https://archive.org/services/search/beta/page_production/"
 CATALOGUE = "https://archive.org/advancedsearch.php"
@@ -99,11 +100,12 @@ def test_matches_lose_their_marks_and_publish_no_page(archive, answer):
     assert InternetArchive.text.publishes_page_number is False
     assert page == Page(total=41, more=True, records=(
         TextMatch(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
-                  excerpts=("rowed by the lantern till morn- ing, <and> no wind", "the lantern & the bell"), excerpt_kind="passage",
+                  excerpts=(Excerpt(text="rowed by the lantern till morn- ing, <and> no wind", at=((13, 20),), kind="passage"),
+                            Excerpt(text="the lantern & the bell", at=((4, 11),), kind="passage")), excerpt_kind="passage",
                   source_url="https://archive.org/details/lanternvale00orri?q=lantern", matched_file="lanternvale00orri",
                   inside_container=False, span=("1858-01-01", "1858-12-31")),
         TextMatch(identifier="archive:valebundle1862/log%20of%20the%20Ведмідь", title="Papers of the Vale", year=1862,
-                  excerpts=("one lantern was lost",), excerpt_kind="passage", matched_file="log of the Ведмідь", inside_container=True,
+                  excerpts=(Excerpt(text="one lantern was lost", at=((4, 11),), kind="passage"),), excerpt_kind="passage", matched_file="log of the Ведмідь", inside_container=True,
                   source_url="https://archive.org/details/valebundle1862/log%20of%20the%20%D0%92%D0%B5%D0%B4%D0%BC%D1%96%D0%B4%D1%8C?q=lantern",
                   span=("1862-01-01", "1862-12-31")),
         TextMatch(identifier="archive:valealmanac", title="An almanac", creator="Orrin, Tess; Quill, Abel", matched_file="valealmanac",
@@ -125,7 +127,8 @@ def test_a_long_excerpt_is_cut_around_its_first_mark(archive):
 
     page = archive.search_text(archive.plan_text(Query(words="lantern", excerpt_chars=80)))
 
-    assert [(len(excerpt) <= 80, "lantern" in excerpt) for excerpt in page.records[0].excerpts] == [(True, True)]
+    assert [(len(excerpt.text) <= 80, [excerpt.text[start:end] for start, end in excerpt.at])
+            for excerpt in page.records[0].excerpts] == [(True, ["lantern"])]
 
 
 @responses.activate

@@ -32,7 +32,22 @@ from ..contract import (
     TextMatch,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
-from ..text import amount, first, integer, joined, listing, mapping, plain, strings, window, words, year_of
+from ..text import (
+    ELLIPSIS,
+    Excerpt,
+    Spans,
+    amount,
+    first,
+    integer,
+    joined,
+    listing,
+    mapping,
+    plain,
+    strings,
+    window,
+    words,
+    year_of,
+)
 
 KEY = "archive"
 SITE = "https://archive.org"
@@ -48,6 +63,7 @@ NODE = r"(?:ia|dn)\d+\.[a-z]{2}\.archive\.org"  # a data node, as metadata names
 ITEM = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FOLDER = re.compile(r"/\d+/items/[A-Za-z0-9@._-]+")
 _MARK = re.compile(r"\{\{\{|\}\}\}|</?IA_FTS_MATCH>")
+_OPENING = {"{{{", "<IA_FTS_MATCH>"}
 _UPSTREAM = re.compile(r"\[[A-Z_]*ERROR\]|HTTP 5\d\d|backend|elasticsearch|encountered an exception|did not respond"
                        r"|(?:request|query|call) failed", re.IGNORECASE)
 _LENDING = {"inlibrary", "printdisabled"}
@@ -189,10 +205,31 @@ def _prose(value: Any) -> str | None:
     return "\n\n".join(text for text in texts if text) or None
 
 
-def _unmarked(text: str, max_chars: int) -> str:
-    """The text around its first mark, without either style of marks."""
-    mark = _MARK.search(text)
-    return window(_MARK.sub("", text), mark.start() if mark else 0, max_chars)
+def _unmark(marked: str) -> tuple[str, Spans]:
+    """The text without either style of marks, and where the words between an opening and a closing one stand in it."""
+    text, begin = "", None
+    at: list[tuple[int, int]] = []
+    for piece in re.split(f"({_MARK.pattern})", marked):
+        if not _MARK.fullmatch(piece):
+            text += piece
+            continue
+        if begin is not None and begin < len(text):
+            at.append((begin, len(text)))
+        begin = len(text) if piece in _OPENING else None
+    return text, tuple(at)
+
+
+def _excerpt(marked: str, max_chars: int) -> Excerpt:
+    """The text around its first mark, with the marked words that are whole in it."""
+    text, at = _unmark(marked)
+    mark = _MARK.search(marked)
+    around = mark.start() if mark else 0
+    cut = window(text, around, max_chars)
+    body = cut.strip(ELLIPSIS)
+    begin = text.index(body, max(0, around - max_chars))
+    shift = cut.index(body) - begin
+    whole = tuple((start + shift, end + shift) for start, end in at if start >= begin and end <= begin + len(body))
+    return Excerpt(text=cut, at=whole, kind="passage")
 
 
 # ---- rows of a search ----------------------------------------------------------------------------------------------
@@ -212,17 +249,22 @@ def read_facets(answer: Any, counts_what: str) -> tuple[Facet, ...]:
     found = []
     body = mapping(mapping(mapping(answer).get("response")).get("body"))
     for name, block in mapping(body.get("aggregations")).items():
-        buckets, begin = listing(mapping(block).get("buckets")), integer(mapping(block).get("first_bucket_key"))
-        step = integer(mapping(block).get("interval")) or 1
-        if begin is None:
-            counted = [(first(bucket.get("key")), bucket.get("doc_count")) for bucket in map(mapping, buckets)]
-        else:
-            starts = [begin + position * step for position in range(len(buckets))]
-            counted = list(zip([str(at) if step == 1 else f"{at}-{at + step - 1}" for at in starts], buckets, strict=True))
-        values = tuple(FacetValue(value=term, count=count) for term, stated in counted if term and (count := amount(stated)))
+        values = tuple(FacetValue(value=term, count=count) for term, stated in _counted(mapping(block))
+                       if term and (count := amount(stated)))
         if values:
             found.append(Facet(field=name.removesuffix("_histogram"), counts_what=counts_what, values=values))
     return tuple(found)
+
+
+def _counted(block: Mapping[str, Any]) -> list[tuple[str | None, Any]]:
+    """Each term of one field with its count as stated; a stretch of years is "1850-1859"."""
+    buckets, begin = listing(block.get("buckets")), integer(block.get("first_bucket_key"))
+    if begin is None:
+        return [(first(bucket.get("key")), bucket.get("doc_count")) for bucket in map(mapping, buckets)]
+    step = integer(block.get("interval")) or 1
+    years = range(begin, begin + step * len(buckets), step)
+    return [(str(at) if step == 1 else f"{at}-{at + step - 1}", count)
+            for at, count in zip(years, buckets, strict=True)]
 
 
 def read_match(query: Query, sent: str, hit: Any) -> TextMatch | None:
@@ -233,12 +275,27 @@ def read_match(query: Query, sent: str, hit: Any) -> TextMatch | None:
         return None
     inside = None if fields.get("result_in_subfile") is None else _true(fields["result_in_subfile"])
     document = file if inside and file and is_file(file) else None
-    marked = strings(mapping(mapping(hit).get("highlight")).get("text"))[:query.excerpts_per_record]
+    excerpts = _excerpts(query, hit)
     return TextMatch(
-        identifier=f"{KEY}:{item}" + (f"/{spell_file(document)}" if document else ""), title=joined(fields.get("title")),
-        creator=joined(fields.get("creator")), year=year, span=_span(year), excerpt_kind="passage" if marked else None,
-        excerpts=tuple(_unmarked(text, query.excerpt_chars) for text in marked), matched_file=file, inside_container=inside,
+        identifier=_identifier(item, document),
+        title=joined(fields.get("title")),
+        creator=joined(fields.get("creator")),
+        year=year,
+        span=_span(year),
+        excerpts=excerpts,
+        excerpt_kind="passage" if excerpts else None,
+        matched_file=file,
+        inside_container=inside,
         source_url=_details(item, document) + _marking(sent))
+
+
+def _identifier(item: str, document: str | None) -> str:
+    return f"{KEY}:{item}" + (f"/{spell_file(document)}" if document else "")
+
+
+def _excerpts(query: Query, hit: Any) -> tuple[Excerpt, ...]:
+    marked = strings(mapping(mapping(hit).get("highlight")).get("text"))[:query.excerpts_per_record]
+    return tuple(_excerpt(text, query.excerpt_chars) for text in marked)
 
 
 def read_row(row: Any) -> Record | None:
@@ -478,4 +535,4 @@ def _passage(scan: Scan, match: Mapping[str, Any], wording: str) -> Passage | No
     pages = (integer(mapping(place).get("page")) for place in (paragraph, *listing(paragraph.get("boxes"))))
     leaf = next((page for page in pages if page is not None), None)
     address = scan.address(leaf) + _marking(wording)
-    return Passage(page_number=leaf, text=_unmarked(text, PASSAGE_CHARS), source_url=address) if text else None
+    return Passage(page_number=leaf, text=_excerpt(text, PASSAGE_CHARS).text, source_url=address) if text else None
