@@ -158,6 +158,13 @@ def _clauses(query: Query) -> dict[str, str]:
     return clauses
 
 
+def _entries(scan: records.Scan, wanted: ItemQuery) -> tuple[PageEntry, ...]:
+    """The leaves asked for, each with its printed number and its address."""
+    leaves = scan.leaves()[wanted.list_offset:wanted.list_offset + wanted.list_limit]
+    return tuple(PageEntry(page_number=leaf, page_number_is="leaf", printed_page=scan.printed.get(leaf),
+                           source_url=scan.address(leaf), text_held=None if scan.doc else False) for leaf in leaves)
+
+
 class InternetArchive(Archive):
     """Text, catalogue, records, leaves and collections. Its index files under headings of no authority, so it has none."""
 
@@ -309,11 +316,8 @@ class InternetArchive(Archive):
             scan = records.read_scan(reference, record)
         except InvalidInput as several:
             return ItemPage(item=item, notes=(*notes, f"Its pages are not listed: {several.message} {several.hint}"))
-        leaves = scan.leaves()
-        pages = tuple(PageEntry(page_number=leaf, page_number_is="leaf", printed_page=scan.printed.get(leaf),
-                                source_url=scan.address(leaf), text_held=None if scan.doc else False)
-                      for leaf in leaves[wanted.list_offset:wanted.list_offset + wanted.list_limit])
-        return ItemPage(item=replace(item, pages=pages), list_total=len(leaves) or None, notes=(*notes, scan.numbering))
+        return ItemPage(item=replace(item, pages=_entries(scan, wanted)), list_total=len(scan.leaves()) or None,
+                        notes=(*notes, scan.numbering))
 
     def read_page(self, reference: Reference, page: int) -> PageText:
         """The text of one leaf, by the data node's one-page route; the whole book's text can pass 10 MB.
@@ -332,15 +336,7 @@ class InternetArchive(Archive):
                                  hint=f"Its leaves run from {leaves[0]} to {leaves[-1]}.")
         if scan.doc is None:
             return replace(described, notes=("The record lists no recognised text; there are images or files only.",))
-        # The route counts the pages that the reader shows. Where the record lists them, a leaf's place is known; else one
-        # hidden leaf, the colour card in front, is supposed, and the difference to the leaf that came corrected once.
-        index = leaves.index(page) if scan.printed else max(0, page - 1)
-        leaf, text = self._leaf(scan, index)
-        if leaf is not None and leaf != page:
-            index += page - leaf
-            if index < 0:
-                raise RecordNotFound(f"Leaf {page} is hidden: the reader's first page is leaf {page - index}.", archive=KEY)
-            leaf, text = self._leaf(scan, index)
+        index, leaf, text = self._landed(scan, page)
         if leaf is None:
             return replace(described, text_refused=_TEXT_CLOSED)
         if leaf != page:
@@ -351,6 +347,21 @@ class InternetArchive(Archive):
         return replace(described, text=text, printed_page=printed, notes=(route, scan.numbering) if printed else (route,),
                        previous_page=max((other for other in leaves if other < page), default=None),
                        next_page=min((other for other in leaves if other > page), default=None))
+
+    def _landed(self, scan: records.Scan, page: int) -> tuple[int, int | None, str]:
+        """The place in the reader that was asked for a leaf, the leaf that came and its text.
+
+        The route counts the pages that the reader shows. Where the record lists them, a leaf's place is known; else one
+        hidden leaf, the colour card in front, is supposed, and the difference to the leaf that came corrected once.
+        """
+        index = scan.leaves().index(page) if scan.printed else max(0, page - 1)
+        leaf, text = self._leaf(scan, index)
+        if leaf is not None and leaf != page:
+            index += page - leaf
+            if index < 0:
+                raise RecordNotFound(f"Leaf {page} is hidden: the reader's first page is leaf {page - index}.", archive=KEY)
+            leaf, text = self._leaf(scan, index)
+        return index, leaf, text
 
     def _leaf(self, scan: records.Scan, index: int) -> tuple[int | None, str]:
         """One page by its place in the reader: the leaf it names and its text; no leaf when the text is not open."""
