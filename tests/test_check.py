@@ -60,7 +60,7 @@ def test_one_request_goes_to_each_archive_that_is_asked_by_default(stand_in: Sta
     assert asked_at(stand_in) == ["archive.org/advancedsearch.php", "www.loc.gov/books/", "data.bnf.fr/sparql",
                                   "openlibrary.org/search.json"]
     assert [without_seconds(line) for line in lines_with(out, "answered:")] == [
-        "  archive     catalogue N s  200  answered: 3 rows of 9",
+        "  archive     catalogue N s  200  answered: 1 row of 9",
         "  loc         catalogue of books N s  200  answered: 1 row of 104",
         "  bnf         titles of works N s  200  answered: 1 row",
         "  openlibrary works N s  200  answered: 1 row of 7"]
