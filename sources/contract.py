@@ -213,6 +213,9 @@ class TextMatch:
     inside_container: bool | None = None
     published_on: str | None = None
     publication: str | None = None
+    places: tuple[str, ...] = ()
+    image_url: str | None = None
+    passage_image_url: str | None = None
     found_by_query: str = ""
     span: tuple[str, str] | None = None
 
@@ -254,6 +257,9 @@ class Record:
     publishers: tuple[str, ...] = ()
     author_identifiers: tuple[str, ...] = ()
     rating: Mapping[str, Any] | None = None
+    rights: str | None = None
+    image_url: str | None = None
+    scan: str | None = None
     span: tuple[str, str] | None = None
 
 
@@ -368,6 +374,27 @@ class PageEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One digitised part of a record, as the archive groups its files."""
+
+    label: str
+    page_count: int | None = None
+    image_url: str | None = None
+    pdf_url: str | None = None
+    audio_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """What an archive states of a person: dates as it writes them, its own count of works."""
+
+    born: str | None = None
+    died: str | None = None
+    work_count: int | None = None
+    top_work: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """One record, read whole; the client cuts prose and copies to the windows asked.
 
@@ -409,6 +436,14 @@ class Item:
     call_number: str | None = None
     extent: str | None = None
     standard_numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    subject_terms: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()
+    subject_places: tuple[str, ...] = ()
+    subject_times: tuple[str, ...] = ()
+    subject_people: tuple[str, ...] = ()
+    access_restricted: bool | None = None
+    resources: tuple[Resource, ...] = ()
+    persons: Life | None = None
     creators: tuple[str, ...] = ()  # one name each, for citations; `creator` is the line shown
 
 
@@ -487,6 +522,10 @@ class Heading:
     source: str = ""
     exact: bool = False
     variant: str | None = None
+    born: str | None = None
+    died: str | None = None
+    work_count: int | None = None
+    top_work: str | None = None
     use_with: Mapping[str, Any] | None = None
     because: str | None = None
 
