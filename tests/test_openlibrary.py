@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 import responses
 
+from sources.archives import openlibrary_records as records
 from sources.archives.openlibrary import OpenLibrary
 from sources.contract import Contributor, Copy, Edition, Heading, ItemQuery, Query, Record, Related
 from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
@@ -83,8 +84,9 @@ def test_a_search_names_the_fields_it_reads_and_its_page(library):
     search(library, Query(words="lamps", rows=7, page=3, sort="oldest"))
 
     assert sent() == {"q": "lamps", "sort": "old", "limit": "7", "page": "3",
-                      "fields": "key,title,author_name,author_key,first_publish_year,edition_count,ebook_access,cover_i,language,"
-                                "subject,ratings_average,ratings_count"}
+                      "fields": "key,title,author_name,author_key,first_publish_year,edition_count,ebook_access,cover_i,"
+                                "lending_identifier_s,language,subject,ratings_average,ratings_count,"
+                                "editions,editions.key,editions.title,editions.language,editions.publisher"}
 
 
 @responses.activate
@@ -291,7 +293,8 @@ def test_availability_is_asked_with_the_scans_it_hangs_on_and_unknown_stays_unkn
 
     page = search(library, Query(words="lanterns", availability=True))
 
-    assert sent()["fields"].endswith(",ia,availability")
+    assert sent()["fields"].endswith(",ia,availability,editions,editions.key,editions.title,editions.language,editions.publisher,"
+                                     "editions.ia,editions.availability")
     assert page.notes == ("it gave no availability for 2 of its rows, which says neither open nor closed.",)
 
 
@@ -310,8 +313,8 @@ def test_the_matching_edition_is_named_when_something_was_asked_of_an_edition(li
     assert (row.matching_edition_count, row.availability) == (2, {"status": "open", "is_readable": True})
     assert page.notes == ("its count is a lower bound.",)
     assert plan(fields={"language": "fr"}).notes == (
-        "its count is of works with one edition that meets all that was asked of an edition (language, a title too), and "
-        "matching_edition names that edition.",)
+        "its count is of works with one edition that meets all that was asked of an edition (language), and matching_edition names "
+        "that edition.",)
 
 
 @responses.activate
@@ -441,7 +444,8 @@ def test_a_work_is_read_with_the_names_of_its_authors_in_one_search(library, ans
     assert item.contributors == (Contributor(name="Odile Ferrant", role="author", identifier="openlibrary:OL800011A"),
                                  Contributor(name="Ivo Bel", role="illustrator", identifier="openlibrary:OL800012A"))
     assert item.description == "Two keepers.\nOne lamp."
-    assert item.subjects == ("Lighthouses", "Islands", "Ferrant Rock", "Aud the keeper", "19th century")
+    assert item.subjects == ("Lighthouses", "Islands")
+    assert (item.subject_places, item.subject_people, item.subject_times) == (("Ferrant Rock",), ("Aud the keeper",), ("19th century",))
     assert item.copies == (Copy(label="Cover", format="image/jpeg", url="https://covers.openlibrary.org/b/id/501-L.jpg"),)
     assert item.context == (Related(label="A page about it", kind="link", source_url="https://example.org/lanterns"),)
     assert (page.list_total, page.notes) == (None, ())
@@ -744,6 +748,9 @@ def test_a_record_of_another_kind_is_unreadable(library, record, message):
 
 # ---- headings --------------------------------------------------------------------------------------------------------
 
+ODILE = {"born": "1841", "died": "1902", "work_count": 4, "top_work": "The lantern keepers"}
+
+
 def person(olid: str, label: str, **more) -> Heading:
     return Heading(label=label, uri=f"{SITE}/authors/{olid}", identifier=f"openlibrary:{olid}", kind="person",
                    use_with={"argument": "creator", "value": olid, "sources": ["openlibrary"]}, **more)
@@ -757,8 +764,8 @@ def test_persons_are_authors_exact_ones_first_and_namesakes_are_told_apart(libra
     page = library.search_headings("odile FERRANT", "person", 10)
 
     assert sent() == {"q": "odile FERRANT", "limit": "10"}
-    assert page.records == (person("OL800011A", "Odile Ferrant", exact=True), person("OL800014A", "Odile Ferrant", exact=True),
-                            person("OL800013A", "Odile Ferrant-Morel"))
+    assert page.records == (person("OL800011A", "Odile Ferrant", exact=True, **ODILE), person("OL800014A", "Odile Ferrant", exact=True, work_count=1),
+                            person("OL800013A", "Odile Ferrant-Morel", work_count=9))
     assert (page.total, page.more, page.skipped) == (3, False, 0)
     assert page.notes == ("several authors bear one name: OL800011A Odile Ferrant; born 1841, died 1902; 4 works; such as The "
                           "lantern keepers / OL800014A Odile Ferrant; 1 works.",)
@@ -771,7 +778,7 @@ def test_the_form_that_matched_is_shown_beside_the_label(library, answer):
 
     page = library.search_headings("la gardienne", "person", 10)
 
-    assert page.records[0] == person("OL800011A", "Odile Ferrant", exact=True, variant="La Gardienne")
+    assert page.records[0] == person("OL800011A", "Odile Ferrant", exact=True, variant="La Gardienne", **ODILE)
 
 
 @responses.activate
@@ -861,3 +868,53 @@ def test_no_odd_value_in_a_field_of_a_record_loses_the_record(make_archive, answ
     pages = [read(make_archive(OpenLibrary), path.rpartition("/")[2]) for _ in fields]
 
     assert [page.item.identifier for page in pages] == [f"openlibrary:{path.rpartition('/')[2]}"] * len(fields)
+
+
+# ---- what a row and a record name beside -------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("row, scan", [
+    ({"ebook_access": "public", "ia": ["lanterns00ferr", "other"], "lending_identifier_s": "lent00"}, "archive:lanterns00ferr"),
+    ({"ebook_access": "borrowable", "lending_identifier_s": "lent00"}, "archive:lent00"),
+    ({"ebook_access": "printdisabled", "lending_identifier_s": "lent00", "ia": ["x"]}, None),
+    ({"ebook_access": "public"}, None),
+    ({"ebook_access": "public", "ia": ["../x"]}, None),
+])
+def test_a_row_names_the_scan_that_can_be_read(row, scan):
+    """A work whose access is neither public nor lent names none, whatever identifiers stand in its row."""
+    read_row = records.read_row({"key": "/works/OL1W", "title": "X", **row})
+
+    assert read_row.scan == scan
+
+
+def test_the_edition_that_availability_was_checked_for_is_named():
+    row = records.read_row({"key": "/works/OL1W", "availability": {"status": "open", "openlibrary_edition": "OL7M", "isbn": "1"}})
+
+    assert row.availability == {"status": "open", "openlibrary_edition": "OL7M"}
+
+
+@pytest.mark.parametrize("stated, title", [
+    ({"title_prefix": "The ", "title": "idiot"}, "The idiot"), ({"title": "The idiot"}, "The idiot"), ({"title": "__None__"}, None)])
+def test_an_article_filed_before_a_title_belongs_to_it(stated, title):
+    assert records.read_edition({"key": "/books/OL1M", **stated}).title == title
+
+
+def test_older_names_of_subject_fields_are_read():
+    item = records.read_book("OL1W", {"title": "X", "subject": ["A"], "subject_place": ["B"], "subject_time": ["C"], "subject_person": "D"}, {}, {})
+
+    assert (item.subjects, item.subject_places, item.subject_times, item.subject_people) == (("A",), ("B",), ("C",), ("D",))
+
+
+def test_a_date_without_a_letter_or_digit_is_none():
+    item = records.read_author("OL1A", {"name": "X", "birth_date": "1841", "death_date": "."})
+
+    assert (item.persons.born, item.persons.died, item.date) == ("1841", None, "born 1841")
+
+
+@responses.activate
+def test_what_stands_beside_a_native_query_narrows_the_whole_of_it(library):
+    """In brackets: an OR inside would else let rows past the narrowing."""
+    responses.get(SEARCH_URL, json=NONE)
+
+    search(library, Query(words="title:lamp OR author:odile", native=True, date_from="1860", bound_names=("year_from",)))
+
+    assert sent()["q"] == "(title:lamp OR author:odile) AND first_publish_year:[1860 TO *]"

@@ -41,14 +41,26 @@ from .openlibrary_records import SITE
 from .shared import list_or_note, page_of_rows, past_last, plan_from, route_stands
 
 LISTED = ENTRY_OF["openlibrary"]
-ROW_FIELDS = ("key", "title", "author_name", "author_key", "first_publish_year", "edition_count",
-              "ebook_access", "cover_i",
-              "language", "subject", "ratings_average", "ratings_count")
+ROW_FIELDS = (
+    "key",
+    "title",
+    "author_name",
+    "author_key",
+    "first_publish_year",
+    "edition_count",
+    "ebook_access",
+    "cover_i",
+    "lending_identifier_s",
+    "language",
+    "subject",
+    "ratings_average",
+    "ratings_count",
+)
 AVAILABLE_FIELDS = ("ia", "availability")  # without ia, no availability comes
 EDITION_FIELDS = ("editions", "editions.key", "editions.title", "editions.language",
                   "editions.publisher")
 # what these ask must hold in one and the same edition
-EDITION_LEVEL = ("language", "publisher", "isbn")
+EDITION_LEVEL = ("title", "language", "publisher", "isbn")
 MERGES_MAX = 4  # records passed through on the way to the surviving one; three were seen in a row
 AUTHORS_MAX = 20  # names looked up for one record, so that the address stays short
 SORTS = {  # ours: the archive's word, and what the order goes by
@@ -421,9 +433,11 @@ def _spelled(query: Query) -> dict[str, tuple[str, str]]:
 
 def _params(query: Query, spelled: Mapping[str, tuple[str, str]]) -> Pairs:
     """The parameters of a search, the words and all that goes in q first."""
-    written = query.words.strip() if query.native else _literal(query.words)
-    in_q = dict.fromkeys(text for param, text in spelled.values() if param == "q")
-    q = " ".join(filter(None, (written, *in_q)))
+    in_q = tuple(dict.fromkeys(text for param, text in spelled.values() if param == "q"))
+    if query.native:  # in brackets, so that what stands beside it narrows the whole
+        q = " AND ".join((f"({query.words.strip()})" if in_q else query.words.strip(), *in_q))
+    else:
+        q = " ".join(filter(None, (_literal(query.words), *in_q)))
     own = ((param, text) for param, text in spelled.values() if param not in ("q", "fields"))
     return (*((("q", q),) if q else ()), *own, ("fields", ",".join(_row_fields(query))),
             ("limit", str(query.rows)),
@@ -432,7 +446,7 @@ def _params(query: Query, spelled: Mapping[str, tuple[str, str]]) -> Pairs:
 
 def _row_fields(query: Query) -> tuple[str, ...]:
     available = AVAILABLE_FIELDS if query.availability else ()
-    if not _of_an_edition(query):
+    if not query.words.strip() and not query.fields:
         return ROW_FIELDS + available
     return (*ROW_FIELDS, *available, *EDITION_FIELDS, *(f"editions.{name}" for name in available))
 
@@ -448,7 +462,7 @@ def _plan_notes(query: Query) -> tuple[str, ...]:
         (any(len(date or "") > 4 for date in (query.date_from, query.date_to)),
          "it has years only, and the dates were sent to it as years."),
         (asked, "its count is of works with one edition that meets all that was asked of an "
-                f"edition ({asked}, a title too), and matching_edition names that edition."),
+                f"edition ({asked}), and matching_edition names that edition."),
         (query.native, "where the syntax does not parse, it searches the plain words instead and "
                        "does not say so."))
     return tuple(note for applies, note in notes if applies)

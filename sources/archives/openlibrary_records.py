@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from ..contract import Contributor, Copy, Edition, Heading, Item, Record, Related, Rights
+from ..contract import Contributor, Copy, Edition, Heading, Item, Life, Record, Related, Rights
 from ..text import amount, first, fold, integer, joined, listing, mapping, strings, words
 
 SITE = "https://openlibrary.org"
@@ -25,8 +25,8 @@ FOLDER_OF = {"W": "works", "M": "books", "A": "authors"}
 AVAILABILITY = ("status", "is_readable", "is_lendable", "is_printdisabled", "is_restricted",
                 "is_previewable", "is_browseable",
                 "available_to_browse", "available_to_borrow", "available_to_waitlist",
-                "num_waitlist", "identifier",
-                "error_message")
+                "num_waitlist", "identifier", "openlibrary_edition", "error_message")
+LENT = ("public", "borrowable")  # of the archive's words for access, those a reader can use
 SUBJECTS_MAX = 5  # on a row; a classic carries hundreds, reading the record gives them all
 NOTED = (("subtitle", "Subtitle"), ("edition_name", "Edition statement"),
          ("by_statement", "Statement of responsibility"),
@@ -74,10 +74,13 @@ def _prose(value: Any) -> str | None:
     return joined(text, "\n")
 
 
-def _title(value: Any) -> str | None:
-    """A title; the literal `__None__` is how the index writes that there is none."""
-    title = first(value)
-    return None if title == "__None__" else title
+def _title(record: Mapping[str, Any]) -> str | None:
+    """A title with the article filed before it; the literal `__None__` is how the index writes that
+    there is none."""
+    title, prefix = first(record.get("title")), first(record.get("title_prefix"))
+    if title is None or title == "__None__":
+        return None
+    return f"{prefix} {title}" if prefix else title
 
 
 def _address(olid: str) -> str:
@@ -114,7 +117,7 @@ def read_row(entry: Any) -> Record | None:
     year = integer(doc.get("first_publish_year"))
     year = year if year and 0 < year < 10_000 else None
     row = Record(
-        identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc.get("title")),
+        identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc),
         creator=joined(doc.get("author_name")), year=year,
         span=(f"{year:04}-01-01", f"{year:04}-12-31") if year else None,
         media_type=BOOKS[olid[-1]][0],
@@ -135,12 +138,22 @@ def _with_editions(row: Record, doc: Mapping[str, Any]) -> Record:
         ebook_access=first(doc.get("ebook_access")),
         cover_url=next(_pictures("b", (doc.get("cover_i"),), "M"), None),
         availability=_availability(doc.get("availability") or edition.get("availability")),
-        matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")))
+        matching_edition=_matching(edition), matching_edition_count=amount(found.get("numFound")),
+        scan=_row_scan(doc))
+
+
+def _row_scan(doc: Mapping[str, Any]) -> str | None:
+    """The scan of a work that can be read or borrowed, by its identifier at the Internet Archive:
+    the row lists public ones first, and names the one that is lent."""
+    access = first(doc.get("ebook_access"))
+    public = first(doc.get("ia")) if access == "public" else None
+    scan = public or (first(doc.get("lending_identifier_s")) if access in LENT else None)
+    return f"archive:{scan}" if scan and _SCAN.fullmatch(scan) else None
 
 
 def _matching(edition: Mapping[str, Any]) -> dict[str, Any] | None:
     olid = olid_of(edition.get("key"))
-    return {"identifier": f"openlibrary:{olid}", "title": _title(edition.get("title")),
+    return {"identifier": f"openlibrary:{olid}", "title": _title(edition),
             "languages": strings(edition.get("language")),
             "publishers": strings(edition.get("publisher"))} if olid else None
 
@@ -170,6 +183,8 @@ def read_person(entry: Any, query: str) -> Heading | None:
     return Heading(label=label, uri=_address(olid), identifier=f"openlibrary:{olid}",
                    kind="person", exact=exact,
                    variant=None if matched == label else matched,
+                   born=_date(doc.get("birth_date")), died=_date(doc.get("death_date")),
+                   work_count=amount(doc.get("work_count")), top_work=first(doc.get("top_work")),
                    use_with={"argument": "creator", "value": olid, "sources": ["openlibrary"]})
 
 
@@ -199,8 +214,14 @@ def namesakes(entries: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _lifetime(record: Mapping[str, Any]) -> str | None:
-    dates = (("born", first(record.get("birth_date"))), ("died", first(record.get("death_date"))))
+    dates = (("born", _date(record.get("birth_date"))), ("died", _date(record.get("death_date"))))
     return ", ".join(f"{what} {date}" for what, date in dates if date) or first(record.get("date"))
+
+
+def _date(value: Any) -> str | None:
+    """A date as written; one without a letter or digit, as ".", says nothing."""
+    date = first(value)
+    return date if date and any(character.isalnum() for character in date) else None
 
 
 def read_subject(entry: Any, query: str) -> Heading | None:
@@ -243,9 +264,15 @@ def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str],
     year = _year(date)
     known = tuple(filter(None, map(names.get, credits)))
     return replace(
-        _described(olid, record), media_type=media_type, date=date, year=year,
-        year_means=None if year is None else means, creator="; ".join(known) or None,
-        creators=known, contributors=_contributors(record, credits, names))
+        _with_subjects(_described(olid, record), record),
+        media_type=media_type,
+        date=date,
+        year=year,
+        year_means=None if year is None else means,
+        creator="; ".join(known) or None,
+        creators=known,
+        contributors=_contributors(record, credits, names),
+    )
 
 
 def _described(olid: str, record: Mapping[str, Any]) -> Item:
@@ -253,9 +280,9 @@ def _described(olid: str, record: Mapping[str, Any]) -> Item:
     copies = (*_scan_copy(record), *_covers("b", record.get("covers")))
     return Item(
         identifier=f"openlibrary:{olid}", source_url=_address(olid),
-        title=_title(record.get("title")), rights=RIGHTS,
+        title=_title(record), rights=RIGHTS,
         description=_prose(record.get("description")), notes=_noted(record, NOTED),
-        subjects=_subjects(record), copies=copies, copies_available=len(copies),
+        copies=copies, copies_available=len(copies),
         context=_context(record),
         language=_languages(record), publisher=joined(record.get("publishers")),
         place=joined(record.get("publish_places")),
@@ -263,9 +290,18 @@ def _described(olid: str, record: Mapping[str, Any]) -> Item:
         standard_numbers=_numbers(record))
 
 
-def _subjects(record: Mapping[str, Any]) -> tuple[str, ...]:
-    fields = ("subjects", "subject_places", "subject_people", "subject_times")
-    return tuple(dict.fromkeys(subject for name in fields for subject in strings(record.get(name))))
+def _with_subjects(item: Item, record: Mapping[str, Any]) -> Item:
+    """The subjects that a work files, places, times and people apart."""
+    return replace(
+        item, subjects=_filed(record, "subjects", "subject"),
+        subject_places=_filed(record, "subject_places", "subject_place"),
+        subject_times=_filed(record, "subject_times", "subject_time"),
+        subject_people=_filed(record, "subject_people", "subject_person"))
+
+
+def _filed(record: Mapping[str, Any], *names: str) -> tuple[str, ...]:
+    """What stands under a field's name of today or an older one, each once."""
+    return tuple(dict.fromkeys(text for name in names for text in strings(record.get(name))))
 
 
 def _contributors(record: Mapping[str, Any], credits: Mapping[str, str],
@@ -313,6 +349,8 @@ def read_author(olid: str, record: Mapping[str, Any]) -> Item:
                 description=_prose(record.get("bio")),
                 notes=(*notes, f"Other names: {others}") if others else notes,
                 copies=copies, copies_available=len(copies),
+                persons=Life(born=_date(record.get("birth_date")),
+                             died=_date(record.get("death_date"))),
                 context=(*_registers(record), *_links(record)))
 
 
@@ -331,7 +369,7 @@ def read_edition(entry: Any) -> Edition | None:
     olid, scan = olid_of(record.get("key")), _scan(record)
     if olid is None:
         return None
-    return Edition(identifier=f"openlibrary:{olid}", title=_title(record.get("title")),
+    return Edition(identifier=f"openlibrary:{olid}", title=_title(record),
                    date=first(record.get("publish_date"))
                    or first(record.get("first_publish_date")),
                    publisher=joined(record.get("publishers")),
