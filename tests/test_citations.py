@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from sources.contract import Item, PageEntry
-from sources.telling.citations import citation
+from sources.contract import Item, PageEntry, PageText, Record
+from sources.telling.citations import FORMATS, citation, date_parts, forms, kind_of, of_page, of_record, of_row, unique, whole
 
 RETRIEVED = "2026-11-30T10:11:12Z"
 
@@ -40,7 +40,8 @@ RECORDS = {
         identifier="archive:untitled", source_url="https://archive.org/details/untitled", creators=("B. Anon",), date="1899"),
 }
 YEARS = {"plain book": "1862", "accents": "1904", "marks": "1911", "cyrillic": "1910", "several and a body": "1933",
-         "date in words": "184?-1863", "no title": "1899"}
+         "no title": "1899"}
+YEARS["date in words"] = None  # a year is four digits or absent; the words stand in the note
 
 _COMMANDS = {r"\textbackslash{}": "\\", r"\textbraceleft{}": "{", r"\textbraceright{}": "}", r"\textasciitilde{}": "~",
              r"\textasciicircum{}": "^", r"\&": "&", r"\%": "%", r"\$": "$", r"\#": "#", r"\_": "_"}
@@ -68,7 +69,7 @@ def test_a_bibtex_reader_finds_the_record_as_stated(name: str) -> None:
 
     assert typeset(re.sub(r"^\{(.*)\}$", r"\1", found.get("title", ""))) == (item.title or "")
     authors = found.get("author", "")
-    assert [typeset(author[1:-1]) for author in re.split(r"(?<=\}) and (?=\{)", authors) if author] == list(item.creators)
+    assert [typeset(re.sub(r"^\{(.*)\}$", r"\1", author)) for author in re.split(r" and (?![^{]*\})", authors) if author] == list(item.creators)
     assert found.get("year") == YEARS.get(name)
     assert found["url"] == item.source_url
     assert found["urldate"] == "2026-11-30"
@@ -84,7 +85,7 @@ def test_a_ris_reader_finds_the_record_as_stated(name: str) -> None:
 
     assert entry.get("title") == item.title
     assert entry.get("authors", []) == list(item.creators)
-    assert entry.get("year") == (YEARS.get(name) if name != "date in words" else None)
+    assert entry.get("year") == YEARS.get(name)
     assert entry["urls"] == [item.source_url]
     assert entry["access_date"] == "2026/11/30"
 
@@ -105,15 +106,15 @@ def test_a_full_record_in_all_four_forms() -> None:
     """Hand-checked: nothing but what the record states, the day of retrieval and the address."""
     assert citation(RECORDS["plain book"], retrieved_on=RETRIEVED) == {
         "csl_json": {
-            "id": "loc-00000001", "type": "book", "title": "A Field of Reeds", "author": [{"literal": "Marlow, Edith"}],
-            "issued": {"date-parts": [[1862]]}, "publisher": "Tansy & Sons", "publisher-place": "Boston", "language": "eng",
+            "id": "loc-00000001", "type": "book", "title": "A Field of Reeds", "author": [{"family": "Marlow", "given": "Edith"}],
+            "issued": {"date-parts": [[1862]]}, "publisher": "Tansy & Sons", "publisher-place": "Boston", "language": "en",
             "ISBN": "9780000000002", "source": "Library of Congress", "URL": "https://www.loc.gov/item/00000001/",
             "accessed": {"date-parts": [[2026, 11, 30]]}},
-        "bibtex": "@book{loc-00000001,\n  title = {{A Field of Reeds}},\n  author = {{Marlow, Edith}},\n  year = {1862},\n"
-                  "  publisher = {Tansy \\& Sons},\n  address = {Boston},\n  language = {eng},\n  isbn = {9780000000002},\n"
+        "bibtex": "@book{loc-00000001,\n  title = {{A Field of Reeds}},\n  author = {Marlow, Edith},\n  year = {1862},\n"
+                  "  publisher = {Tansy \\& Sons},\n  address = {Boston},\n  isbn = {9780000000002},\n  language = {english},\n"
                   "  url = {https://www.loc.gov/item/00000001/},\n  urldate = {2026-11-30}\n}\n",
         "ris": "TY  - BOOK\nID  - loc-00000001\nTI  - A Field of Reeds\nAU  - Marlow, Edith\nPY  - 1862\nPB  - Tansy & Sons\n"
-               "CY  - Boston\nLA  - eng\nSN  - 9780000000002\nDB  - Library of Congress\nUR  - https://www.loc.gov/item/00000001/\n"
+               "CY  - Boston\nSN  - 9780000000002\nDB  - Library of Congress\nLA  - eng\nUR  - https://www.loc.gov/item/00000001/\n"
                "Y2  - 2026/11/30\nER  - \n",
         "plain": "Marlow, Edith. A Field of Reeds. Boston: Tansy & Sons, 1862. Library of Congress. "
                  "https://www.loc.gov/item/00000001/ (retrieved 2026-11-30).",
@@ -163,8 +164,8 @@ def test_a_date_in_words_is_quoted_and_never_becomes_a_year() -> None:
 
 
 @pytest.mark.parametrize(("date", "csl", "ris", "bibtex"), [
-    ("1904-03", [[1904, 3]], "PY  - 1904\nDA  - 1904/03/\n", "  year = {1904},\n  month = {3},\n"),
-    ("1904-03-09", [[1904, 3, 9]], "PY  - 1904\nDA  - 1904/03/09\n", "  year = {1904},\n  month = {3},\n  day = {9},\n"),
+    ("1904-03", [[1904, 3]], "PY  - 1904\nDA  - 1904/03/\n", "  year = {1904},\n  month = mar,\n"),
+    ("1904-03-09", [[1904, 3, 9]], "PY  - 1904\nDA  - 1904/03/09\n", "  year = {1904},\n  month = mar,\n  day = {9},\n"),
 ])
 def test_a_date_to_the_month_or_day_keeps_its_precision(date: str, csl: list[list[int]], ris: str, bibtex: str) -> None:
     """No first of the month is invented for a date that states a month alone."""
@@ -201,3 +202,106 @@ def test_a_line_break_in_a_field_cannot_start_a_line_of_its_own() -> None:
     assert forms["ris"].splitlines() == ["TY  - GEN", "ID  - archive-sly-book-x", "TI  - A title ER - TY - BOOK AU - Forged",
                                          "UR  - https://archive.org/x", "Y2  - 2026/11/30", "ER  - "]
     assert forms["bibtex"].startswith("@misc{archive-sly-book-x,\n  title = {{A title ER - TY - BOOK AU - Forged}},\n")
+
+
+# ---- names, dates, kinds -----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("heading", "family", "given"), [
+    ("Fenwick, Orla, 1841-1909", "Fenwick", "Orla"), ("Fenwick, Orla", "Fenwick", "Orla"), ("Hugo, Victor (1802-1885)", "Hugo", "Victor"),
+    ("Bothner, Roland, 1953-....", "Bothner", "Roland"), ("La Fontaine, Jean de, 1621-1695", "La Fontaine", "Jean de"),
+    ("Стельмах, Олена", "Стельмах", "Олена"), ("Voss, Ada, b. 1850", "Voss", "Ada"),
+    ("Ministry of Works and Canals", None, None), ("Musée Victor Hugo, Rives-en-Seine", None, None), ("Ada Reed", None, None),
+    ("Voss, Ada, illustrator", None, None), ("Port Ellis, 1888", None, None), ("Pell & Co, London", None, None), ("林 小舟", None, None),
+])
+def test_a_name_has_parts_only_where_its_heading_has_that_form(heading: str, family: str | None, given: str | None) -> None:
+    """A body with a comma in its name stays whole, and dates of life are nobody's given name."""
+    [name] = of_record(Item(identifier="loc:x", source_url="https://x", creators=(heading,)), retrieved_on=RETRIEVED).names
+
+    assert (name.stated, name.family, name.given) == (heading, family, given)
+
+
+@pytest.mark.parametrize(("date", "year", "parts"), [
+    ("2014-03-12T12:34:56Z", None, (2014, 3, 12)), ("October 1, 1988", None, (1988, 10, 1)), ("December 31, 1990", None, (1990, 12, 31)),
+    ("1er octobre 1988", None, (1988, 10, 1)), ("15 mars 1931", None, (1931, 3, 15)), ("May 1902", None, (1902, 5)),
+    ("[between 1856 and 1907]", None, ()), ("[between 1856 and 1907]", 1856, (1856,)), ("1888.", 1888, (1888,)),
+    ("1904-13", None, ()), ("32 mars 1931", None, ()), (None, 1931, (1931,)), (None, None, ()),
+    ("1849-01-13 / 1849-02-03 / 1849-03-01", None, ()),
+])
+def test_a_year_is_four_digits_or_absent(date: str | None, year: int | None, parts: tuple[int, ...]) -> None:
+    cited = of_record(Item(identifier="loc:x", source_url="https://x", date=date, year=year), retrieved_on=RETRIEVED)
+
+    assert date_parts(cited) == parts
+    assert all(len(found) == 4 for found in re.findall(r"year = \{(.*)\}", forms(cited)["bibtex"]))
+    assert re.findall(r"PY  - (.*)", forms(cited)["ris"]) == ([f"{parts[0]}"] if parts else [])
+
+
+PAGE = PageText(
+    identifier="loc:sn00001874/1888-02-03/ed-1", title="The Port Ellis gazette (Port Ellis, Maine), February 3, 1888",
+    publication="The Port Ellis gazette", published_on="1888-02-03", places=("Port Ellis",), page_number=2, page_number_is="image",
+    text="A wet fog.", source_url="https://www.loc.gov/resource/sn00001874/1888-02-03/ed-1/?sp=2")
+
+
+def test_a_page_of_a_newspaper_is_cited_as_newspapers_are() -> None:
+    """Its publication, place, day, its own address; the Library's number of an image is a remark, no page."""
+    told = forms(of_page(PAGE, retrieved_on=RETRIEVED, archive="the Library of Congress", credit="Library of Congress"))
+
+    assert told["csl_json"] == {
+        "id": "loc-sn00001874-1888-02-03-ed-1-2", "type": "article-newspaper",
+        "title": "The Port Ellis gazette (Port Ellis, Maine), February 3, 1888", "container-title": "The Port Ellis gazette",
+        "issued": {"date-parts": [[1888, 2, 3]]}, "publisher-place": "Port Ellis", "source": "Library of Congress",
+        "URL": "https://www.loc.gov/resource/sn00001874/1888-02-03/ed-1/?sp=2", "note": "Image 2. Library of Congress",
+        "accessed": {"date-parts": [[2026, 11, 30]]}}
+    assert told["bibtex"].startswith("@article{loc-sn00001874-1888-02-03-ed-1-2,")
+    assert told["ris"].startswith("TY  - NEWS\n")
+
+
+def test_a_leaf_of_a_scanned_text_is_cited_as_its_book_at_its_own_address() -> None:
+    leaf = PageText(identifier="archive:log00fenw", title="A log", page_number=7, page_number_is="leaf", text="Fog.",
+                    source_url="https://archive.org/details/log00fenw/page/leaf7")
+
+    told = forms(of_page(leaf, retrieved_on=RETRIEVED, archive="the Internet Archive", credit=None))["csl_json"]
+
+    assert (told["type"], told["URL"], told["note"]) == ("book", "https://archive.org/details/log00fenw/page/leaf7", "Leaf 7")
+
+
+def test_a_row_is_cited_with_the_publisher_that_it_states() -> None:
+    row = Record(identifier="archive:x", source_name="the Internet Archive", title="A log", creator="Fenwick, Orla, 1841-1909",
+                 year=1874, publishers=("Tallow & Sons",), media_type="texts", source_url="https://archive.org/details/x")
+
+    told = forms(of_row(row, retrieved_on=RETRIEVED, credit="Internet Archive"))
+
+    assert told["plain"] == ("Fenwick, Orla, 1841-1909. A log. Tallow & Sons, 1874. Internet Archive. https://archive.org/details/x "
+                             "(retrieved 2026-11-30). Internet Archive.")
+
+
+@pytest.mark.parametrize(("kind", "types"), [
+    ("texts", ("book", "book", "BOOK")), ("edition", ("book", "book", "BOOK")), ("Texte imprimé", ("book", "book", "BOOK")),
+    ("carte", ("map", "misc", "MAP")), ("Musique imprimée", ("musical_score", "misc", "MUSIC")), ("work", ("document", "misc", "GEN")),
+    ("audio", ("document", "misc", "GEN")), (None, ("document", "misc", "GEN")),
+])
+def test_a_kind_is_what_the_source_states_and_never_a_guess(kind: str | None, types: tuple[str, str, str]) -> None:
+    assert kind_of(of_record(Item(identifier="loc:x", source_url="https://x", media_type=kind), retrieved_on=RETRIEVED)) == types
+
+
+def test_keys_in_one_file_differ_and_stay_what_they_were() -> None:
+    same = [of_record(RECORDS["plain book"], retrieved_on=RETRIEVED)] * 3
+
+    assert [entry.key for entry in unique(same)] == ["loc-00000001", "loc-00000001b", "loc-00000001c"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_whole_file_is_read_back_entry_by_entry(form: str) -> None:
+    entries = unique([of_record(item, retrieved_on=RETRIEVED) for item in RECORDS.values()])
+
+    told = whole(entries, form)
+
+    if form == "csl_json":
+        assert [entry["id"] for entry in told] == [entry.key for entry in entries]
+    elif form == "ris":
+        assert len(pytest.importorskip("rispy").loads(told)) == len(entries)
+    elif form == "bibtex":
+        bibtexparser = pytest.importorskip("bibtexparser")
+        read = bibtexparser.parse_string(told) if hasattr(bibtexparser, "parse_string") else bibtexparser.loads(told)
+        assert len(read.entries) == len(entries)
+    else:
+        assert len(told.split("\n\n")) == len(entries)
