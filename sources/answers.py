@@ -1,20 +1,38 @@
-"""What a caller gets back: one frozen class a tool, whose fields are the tool's output schema, and the report on each archive.
+"""What a caller gets back: one frozen class a tool, whose fields are the tool's output schema, and
+the report on each archive.
 
-`to_dict()` of an answer is the structured content, key for key; `reports` is `per_source` under the name a program reads.
+`to_dict()` of an answer is the structured content, key for key; `reports` is `per_source` under the
+name a program reads.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .contract import Collection, Facet, Heading, Item, Passage, Record, Rights, TextMatch, to_dict
+from .contract import (
+    Archive,
+    Collection,
+    Facet,
+    Heading,
+    Item,
+    Passage,
+    Record,
+    Rights,
+    TextMatch,
+    to_dict,
+)
 from .errors import SourceError
+
+MAX_NOTES = 8  # DESIGN 4, "Size"
+# How the note of an answer begins whose archives are all absent; their reasons follow.
+NOBODY_ASKED = "No archive was asked: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One wording put to one archive, or withheld from it. `count` is what it returned, `added` what no earlier one had."""
+    """One wording put to one archive, or withheld from it. `count` is what it returned, `added`
+    what no earlier one had."""
 
     query: str
     derivation: str
@@ -27,7 +45,8 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What one archive did with the question. Keys that do not apply stay None and are left out on the wire."""
+    """What one archive did with the question. Keys that do not apply stay None and are left out on
+    the wire."""
 
     source: str
     name: str
@@ -56,6 +75,32 @@ class Report:
     requires_every_word: bool | None = None
     year_means: str | None = None
 
+    @classmethod
+    def absent(cls, archive: type[Archive], because: str) -> Report:
+        """An archive that was not asked carries its reason and no description of itself."""
+        return cls(source=archive.key, name=archive.name, status="absent",
+                   absent_because=because)
+
+    @classmethod
+    def failed(cls, archive: type[Archive], error: SourceError, stage: str = "search") -> Report:
+        """An archive that was asked and did not answer, with the moment and the reason."""
+        return cls(source=archive.key, name=archive.name, status="failed",
+                   stage=error.stage or stage, error=failure(error))
+
+    @classmethod
+    def answered(cls, archive: type[Archive], credit: Mapping[str, Any]) -> Report:
+        """`credit` is what is said of any answer: attribution, cached, replayed, retrieved_at."""
+        return cls(source=archive.key, name=archive.name, status="answered", **credit)
+
+
+def failure(error: SourceError) -> dict[str, Any]:
+    """An error as it stands in an answer. Seconds are rounded up: asking a moment too early helps
+    nobody."""
+    told: dict[str, Any] = {"code": error.code, "message": error.message, "hint": error.hint}
+    if error.retry_after_s is not None:
+        told["retry_after_s"] = int(-(-error.retry_after_s // 1))
+    return told
+
 
 class Answer:
     """What every answer has: its wire form, whose keys come in the order of the fields."""
@@ -81,7 +126,8 @@ class ListAnswer(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsideAnswer(ListAnswer):
-    """Of search_inside. `queries_run` counts the wordings that were put to archives, all archives together."""
+    """Of search_inside. `queries_run` counts the wordings that were put to archives, all archives
+    together."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"hits", "per_source", "notes"})
     query: str
@@ -135,18 +181,33 @@ class ListWindow:
     next_offset: int | None
 
 
+SECTIONS = ("description", "subjects", "copies", "context", "contributors", "editions", "pages",
+            "citation")
+_FIELDS_OF_SECTION = {
+    "description": ("description", "description_means", "notes"),
+    "copies": ("copies", "copies_available", "generated_entries"),
+    "subjects": ("subjects", "subject_terms", "subject_places", "subject_times",
+                 "subject_people"),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemAnswer(Answer):
-    """Of get_item. `item` is on the wire already: the sections asked, an empty one as an empty list or null.
+    """Of get_item. `item` is the record cut to the window asked, `record` the whole one.
 
-    A section that the archive is never read for stands in neither list of sections, only in the last of the three.
+    On the wire only the sections asked stand, an empty one as an empty list or null, so that it
+    reads as nothing stated. A section that the archive is never read for stands in neither list of
+    sections, only in the last of the three. `stated_notes` are the notes that no window changes.
     """
 
     stated: ClassVar[frozenset[str]] = frozenset({
         "notes", "sections_returned", "sections_omitted", "fields_not_read_from_this_archive"})
-    inner: ClassVar[frozenset[str]] = frozenset({"record"})
+    inner: ClassVar[frozenset[str]] = frozenset({"record", "window", "stated_notes", "cite"})
+    item: Item
     record: Item
-    item: Mapping[str, Any]
+    window: Any = None  # telling.windows.ItemWindow
+    cite: Callable[[Item], Item] | None = None  # puts a record's citation into it anew
+    stated_notes: tuple[str, ...] = ()
     id_read_as: str | None = None
     sections_returned: tuple[str, ...] = ()
     sections_omitted: tuple[str, ...] = ()
@@ -155,12 +216,26 @@ class ItemAnswer(Answer):
     list_window: ListWindow | None = None
     notes: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        wire: dict[str, Any] = to_dict(self)
+        item = wire["item"]
+        for section in SECTIONS:
+            asked = section in self.sections_returned
+            for name in _FIELDS_OF_SECTION.get(section, (section,)):
+                if not asked:
+                    item.pop(name, None)
+            if asked and section != "citation":
+                item.setdefault(section, None if section == "description" else [])
+        return wire
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextAnswer(Answer):
-    """Of read_text: a page's text, or passages. `match_count` None = the archive counts nothing here."""
+    """Of read_text: a page's text, or passages. `match_count` None = the archive counts nothing
+    here."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"notes", "title", "page_number"})
+    inner: ClassVar[frozenset[str]] = frozenset({"whole_text", "text_offset"})
     identifier: str
     source: str
     title: str | None = None
@@ -186,9 +261,12 @@ class TextAnswer(Answer):
     rights: Rights = field(default_factory=Rights)
     attribution: str = ""
     notes: tuple[str, ...] = ()
+    whole_text: str | None = None
+    text_offset: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """`text` null is a statement where a page was read; `passages` [] where a match was asked."""
+        """`text` null is a statement where a page was read; `passages` [] where a match was
+        asked."""
         wire: dict[str, Any] = to_dict(self)
         if self.passages is None:
             wire.setdefault("text", None)
@@ -221,22 +299,35 @@ class CollectionsAnswer(ListAnswer):
 class AllFailed(SourceError):
     """Every archive that was asked failed; `reports` says how each did, absent ones included.
 
-    The code is the archives' own when they agree, else network_error; `retry_after_s` the shortest wait, when all of them
-    named one.
+    The code is the archives' own when they agree, else network_error; `retry_after_s` the shortest
+    wait, when all of them named one.
     """
 
     def __init__(self, reports: tuple[Report, ...], notes: tuple[str, ...] = ()) -> None:
         errors = [report.error for report in reports if report.error is not None]
         codes = {error["code"] for error in errors}
-        waits = [error["retry_after_s"] for error in errors if error.get("retry_after_s") is not None]
-        super().__init__("None of the archives asked could answer; this says nothing about what they hold.",
-                         hint="Each archive's own reason says whether asking again helps.",
-                         retry_after_s=min(waits) if errors and len(waits) == len(errors) else None)
+        waits = [
+            error["retry_after_s"] for error in errors if error.get("retry_after_s") is not None
+        ]
+        super().__init__(
+            "None of the archives asked could answer; this says nothing about what they hold.",
+            hint="Each archive's own reason says whether asking again helps.",
+            retry_after_s=min(waits) if errors and len(waits) == len(errors) else None,
+        )
         self.code = codes.pop() if len(codes) == 1 else self.code
         self.reports = reports
         self.notes = notes
 
     def __str__(self) -> str:
         """For a program that prints it: the message, then each archive's own reason."""
-        return " ".join([self.message, *(f"{report.name}: {report.error['code']}: {report.error['message']}" if report.error
-                                         else f"{report.name}: {report.absent_because}" for report in self.reports)])
+        return " ".join(
+            [
+                self.message,
+                *(
+                    f"{report.name}: {report.error['code']}: {report.error['message']}"
+                    if report.error
+                    else f"{report.name}: {report.absent_because}"
+                    for report in self.reports
+                ),
+            ]
+        )

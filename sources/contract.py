@@ -1,8 +1,8 @@
 """What every archive promises, and the values that travel between an archive and whoever asks it.
 
-An archive turns a `Query` into a `Page` of records, an identifier into an `Item`, a page into a `PageText`. It knows no tool
-and no protocol; it opens no connection but by the `Way` it was made with. `None` in a value means that the archive
-does not say; `""` and `0` are never made to mean it.
+An archive turns a `Query` into a `Page` of records, an identifier into an `Item`, a page into a
+`PageText`. It knows no tool and no protocol; it opens no connection but by the `Way` it was made
+with. `None` in a value means that the archive does not say; `""` and `0` are never made to mean it.
 """
 from __future__ import annotations
 
@@ -19,17 +19,37 @@ from .text import Excerpt, scalar_text
 Entry = TypeVar("Entry")
 Row = TypeVar("Row")
 
-CALLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections")
-FIELDS = ("title", "creator", "subject", "publisher", "isbn", "lccn", "oclc", "language", "place", "collection")
-IDENTIFYING = ("isbn", "lccn", "oclc", "collection")  # never dropped: an archive that cannot apply one is absent
+CALLS = (
+    "search_inside",
+    "search_items",
+    "get_item",
+    "read_text",
+    "search_headings",
+    "browse_collections",
+)
+FIELDS = (
+    "title",
+    "creator",
+    "subject",
+    "publisher",
+    "isbn",
+    "lccn",
+    "oclc",
+    "language",
+    "place",
+    "collection",
+)
+# never dropped: an archive that cannot apply one is absent
+IDENTIFYING = ("isbn", "lccn", "oclc", "collection")
 
 
-# ---- one request, and its answer -------------------------------------------------------------------------------
+# ---- one request, and its answer -----------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """One readable answer. `value` is decoded (JSON value, lxml element or text); `headers` have lower-case names; `url` is the
-    archive's own address after redirects; `retrieved_at` is when it was first fetched (ISO 8601, UTC, seconds)."""
+    """One readable answer. `value` is decoded (JSON value, lxml element or text); `headers` have
+    lower-case names; `url` is the archive's own address after redirects; `retrieved_at` is when it
+    was first fetched (ISO 8601, UTC, seconds)."""
 
     value: Any
     status: int
@@ -39,7 +59,8 @@ class Reply:
     cached: bool
 
 
-Check = Callable[[Reply], None]  # raises a SourceError when a 200 is no answer; runs before anything is kept
+# raises a SourceError when a 200 is no answer; runs before anything is kept
+Check = Callable[[Reply], None]
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -47,12 +68,14 @@ Pairs = tuple[tuple[str, str], ...]
 class Ask:
     """One request as an adapter writes it: the one value from there to the socket.
 
-    `url` is an address of the archive's own, to which `params` are added in order, percent-encoded; `form` makes it a POST.
-    `body` is what is due: json, xml (entities, network and recovery off), text, or html; a web page is an answer to html alone.
-    Statuses other than those in `statuses` raise by the common table, a challenge page raises whatever its status; where a
-    further status is no JSON, `value` is its text. `check_text` sees the body as text, `check` the decoded value, both before
-    anything is kept: raising there means that the answer is neither returned nor cached, and an error whose `retryable` is
-    true is asked again like a dropped connection. `run_on` lets the request go on into the cache after the call's deadline.
+    `url` is an address of the archive's own, to which `params` are added in order, percent-encoded;
+    `form` makes it a POST. `body` is what is due: json, xml (entities, network and recovery off),
+    text, or html; a web page is an answer to html alone. Statuses other than those in `statuses`
+    raise by the common table, a challenge page raises whatever its status; where a further status
+    is no JSON, `value` is its text. `check_text` sees the body as text, `check` the decoded value,
+    both before anything is kept: raising there means that the answer is neither returned nor
+    cached, and an error whose `retryable` is true is asked again like a dropped connection.
+    `run_on` lets the request go on into the cache after the call's deadline.
     """
 
     url: str
@@ -71,12 +94,14 @@ class Ask:
 
     @property
     def question(self) -> tuple[str, Pairs, Pairs]:
-        """What is asked, however its answer is read: who asks the same question has the same answer."""
+        """What is asked, however its answer is read: who asks the same question has the same
+        answer."""
         return self.url, self.form, self.headers
 
 
 class Way(Protocol):
-    """The way out as one archive has it during one call: in its turn, within the deadline, to its own hosts only."""
+    """The way out as one archive has it during one call: in its turn, within the deadline, to its
+    own hosts only."""
 
     settings: Settings
 
@@ -87,16 +112,19 @@ class Way(Protocol):
         """The time that this call has left."""
 
 
-# ---- what is asked -------------------------------------------------------------------------------------------------
+# ---- what is asked -------------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One wording of one question, with its narrowings; the same value serves the text and the catalogue.
+    """One wording of one question, with its narrowings; the same value serves the text and the
+    catalogue.
 
-    `words` is the wording itself ("" when only fields are asked). `fields` holds those of FIELDS that the caller gave, as
-    written: a value wholly in double quotes means those words adjacent, any other all its words. `date_from` and `date_to`
-    are "YYYY", "YYYY-MM" or "YYYY-MM-DD", checked and in order; `bound_names` are the arguments they came in, for reports.
-    `rows` is how many are wanted; `page` counts from 1; `native` means that `words` is in the archive's own syntax.
+    `words` is the wording itself ("" when only fields are asked). `fields` holds those of FIELDS
+    that the caller gave, as written: a value wholly in double quotes means those words adjacent,
+    any other all its words. `date_from` and `date_to` are "YYYY", "YYYY-MM" or "YYYY-MM-DD",
+    checked and in order; `bound_names` are the arguments they came in, for reports. `rows` is how
+    many are wanted; `page` counts from 1; `native` means that `words` is in the archive's own
+    syntax.
     """
 
     words: str = ""
@@ -118,24 +146,34 @@ class Query:
     @property
     def years(self) -> tuple[int | None, int | None]:
         """The bounds as years, for an archive that has only years."""
-        return (int(self.date_from[:4]) if self.date_from else None, int(self.date_to[:4]) if self.date_to else None)
+        return (
+            int(self.date_from[:4]) if self.date_from else None,
+            int(self.date_to[:4]) if self.date_to else None,
+        )
 
     @property
     def narrowings(self) -> tuple[str, ...]:
-        """The arguments that narrow or order this question, media_type aside: a plan has each under `sent` or `dropped`."""
-        asked = (("publication", self.publication), ("sort", self.sort != "relevance"), ("facets", self.facets),
-                 ("availability", self.availability))
+        """The arguments that narrow or order this question, media_type aside: a plan has each under
+        `sent` or `dropped`."""
+        asked = (
+            ("publication", self.publication),
+            ("sort", self.sort != "relevance"),
+            ("facets", self.facets),
+            ("availability", self.availability),
+        )
         return (*self.fields, *self.bound_names, *(name for name, wanted in asked if wanted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What one archive will do with one wording of a question, known before anything is sent: its plan is its request.
+    """What one archive will do with one wording of a question, known before anything is sent: its
+    plan is its request.
 
-    `asks` are the requests themselves, in the order in which they are sent. `sent` pairs the caller's argument with how this
-    archive spells it; `dropped` with why it is not sent at all. An archive that must not be asked at all says why in
-    `absent_because`; a page that lies past what it will ever serve is told in `beyond`, and nothing is sent. `notes` are
-    remarks specific to this question.
+    `asks` are the requests themselves, in the order in which they are sent. `sent` pairs the
+    caller's argument with how this archive spells it; `dropped` with why it is not sent at all. An
+    archive that must not be asked at all says why in `absent_because`; a page that lies past what
+    it will ever serve is told in `beyond`, and nothing is sent. `notes` are remarks specific to
+    this question.
     """
 
     query: Query = field(default_factory=Query)
@@ -151,10 +189,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """An identifier read: which archive, its own spelling there, and the page or file it names inside, when it does.
+    """An identifier read: which archive, its own spelling there, and the page or file it names
+    inside, when it does.
 
-    `local` is the archive's identifier without prefix, safe to stand in a path once percent-encoded. `read_as` is a sentence
-    when the spelling was interpreted (an address, a bare slug, a page that was left aside), else None.
+    `local` is the archive's identifier without prefix, safe to stand in a path once
+    percent-encoded. `read_as` is a sentence when the spelling was interpreted (an address, a bare
+    slug, a page that was left aside), else None.
     """
 
     source: str
@@ -170,7 +210,8 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemQuery:
-    """Which parts of a record are wanted, and which slice of its longest list (editions, pages, issues, works)."""
+    """Which parts of a record are wanted, and which slice of its longest list (editions, pages,
+    issues, works)."""
 
     sections: tuple[str, ...] = ("description",)
     list_offset: int = 0
@@ -180,18 +221,20 @@ class ItemQuery:
         return any(name in self.sections for name in names)
 
 
-# ---- what comes back -----------------------------------------------------------------------------------------------
-# `stated` names the fields whose null is a statement and stays on the wire; any other None is left out there.
-# `inner` names the fields that serve this program alone.
+# ---- what comes back -----------------------------------------------------------------------------
+# `stated` names the fields whose null is a statement and stays on the wire; any other None is left
+# out there. `inner` names the fields that serve this program alone.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextMatch:
-    """One page, or one document, whose text matched. `identifier` is prefixed ("loc:sn83030214/1900-01-01/ed-1").
+    """One page, or one document, whose text matched. `identifier` is prefixed
+    ("loc:sn83030214/1900-01-01/ed-1").
 
-    `page_number` is what the archive's index calls one, or None; `page_number_is` is leaf|image|view|printed. `excerpt_kind`
-    is passage|page_opening, None when no text came. `span` is the first and last day (YYYY-MM-DD) that the row's own date
-    allows, None when it has none: rows outside the asked dates are withheld by the client. source, source_name and
-    found_by_query are filled in by the client.
+    `page_number` is what the archive's index calls one, or None; `page_number_is` is
+    leaf|image|view|printed. `excerpt_kind` is passage|page_opening, None when no text came. `span`
+    is the first and last day (YYYY-MM-DD) that the row's own date allows, None when it has none:
+    rows outside the asked dates are withheld by the client. source, source_name and found_by_query
+    are filled in by the client.
     """
 
     stated: ClassVar[frozenset[str]] = frozenset({
@@ -222,10 +265,11 @@ class TextMatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One catalogue row. `identifier` is None when get_item would refuse it; `source_url` is then the address to open.
+    """One catalogue row. `identifier` is None when get_item would refuse it; `source_url` is then
+    the address to open.
 
-    `date` is as published, `year` only when the archive states one beyond doubt. `rating` is {average, count}; `availability`
-    and `matching_edition` are objects of the archive's own words.
+    `date` is as published, `year` only when the archive states one beyond doubt. `rating` is
+    {average, count}; `availability` and `matching_edition` are objects of the archive's own words.
     """
 
     stated: ClassVar[frozenset[str]] = frozenset({"identifier", "title", "creator", "year"})
@@ -271,7 +315,8 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facet:
-    """One archive's own terms and counts for one field; `counts_what` says what is counted ("documents", "pages")."""
+    """One archive's own terms and counts for one field; `counts_what` says what is counted
+    ("documents", "pages")."""
 
     source: str = ""
     field: str
@@ -283,9 +328,10 @@ class Facet:
 class Page:
     """One archive's answer to one wording, rows in the archive's own order.
 
-    `total` is the archive's count, None when it gives none; what it counts is a `Describes.total_means`. `skipped` counts rows
-    that could not be read. `more` says whether a further page exists, None when unknown. `beyond` is a sentence when the page
-    asked lies past the last page or past what the archive will ever serve: such an emptiness is never an absence.
+    `total` is the archive's count, None when it gives none; what it counts is a
+    `Describes.total_means`. `skipped` counts rows that could not be read. `more` says whether a
+    further page exists, None when unknown. `beyond` is a sentence when the page asked lies past the
+    last page or past what the archive will ever serve: such an emptiness is never an absence.
     """
 
     records: tuple[Any, ...] = ()  # TextMatch, Record, Heading or Collection, by the call
@@ -297,17 +343,24 @@ class Page:
     notes: tuple[str, ...] = ()
 
 
-def read_rows(rows: Sequence[Entry], read: Callable[[Entry], Row | None], archive: type[Archive]) -> tuple[tuple[Row, ...], int]:
-    """The rows that `read` could read, and how many it could not. Rows of which none can be read are no answer at all."""
+def read_rows(
+    rows: Sequence[Entry], read: Callable[[Entry], Row | None], archive: type[Archive]
+) -> tuple[tuple[Row, ...], int]:
+    """The rows that `read` could read, and how many it could not. Rows of which none can be read
+    are no answer at all."""
     known = tuple(row for row in map(read, rows) if row is not None)
     if rows and not known:
-        raise UnreadableAnswer(f"None of the {len(rows)} rows that {archive.name} sent could be read.", archive=archive.key)
+        raise UnreadableAnswer(
+            f"None of the {len(rows)} rows that {archive.name} sent could be read.",
+            archive=archive.key,
+        )
     return known, len(rows) - len(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rights:
-    """Terms of reuse. `statement` None: the record states nothing, which grants nothing. `covers` says what it speaks of."""
+    """Terms of reuse. `statement` None: the record states nothing, which grants nothing. `covers`
+    says what it speaks of."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"statement", "url"})
 
@@ -327,7 +380,8 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """A collection, a series, a related record: `identifier` when get_item reads it, else only the address."""
+    """A collection, a series, a related record: `identifier` when get_item reads it, else only the
+    address."""
 
     identifier: str | None = None
     label: str
@@ -344,7 +398,8 @@ class Contributor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edition:
-    """An edition of a work; also a work of an author and an issue of a periodical, which fill only what they state."""
+    """An edition of a work; also a work of an author and an issue of a periodical, which fill only
+    what they state."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"title", "date"})
 
@@ -398,8 +453,9 @@ class Life:
 class Item:
     """One record, read whole; the client cuts prose and copies to the windows asked.
 
-    `description_means` says what the prose is when that needs saying; `year_means` what the year measures. `standard_numbers`
-    maps isbn, issn, lccn, oclc … to their values. `citation` is filled in by the client.
+    `description_means` says what the prose is when that needs saying; `year_means` what the year
+    measures. `standard_numbers` maps isbn, issn, lccn, oclc … to their values. `citation` is filled
+    in by the client.
     """
 
     stated: ClassVar[frozenset[str]] = frozenset({"title", "creator", "year"})
@@ -449,18 +505,22 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemPage:
-    """A record with the slice of its longest list (editions or pages) that was asked; `list_total` None = no such list."""
+    """A record with the slice of its longest list (editions or pages) that was asked; `list_total`
+    None = no such list."""
 
     item: Item
     list_total: int | None = None
-    notes: tuple[str, ...] = ()  # remarks on this reading (a record was merged, a list could not be read …)
+    # remarks on this reading (a record was merged, a list could not be read …)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageText:
-    """The text of one page, whole; the client cuts it. `ocr_available` False: image only, text None. A blank page: True, "".
+    """The text of one page, whole; the client cuts it. `ocr_available` False: image only, text
+    None. A blank page: True, "".
 
-    Refused (lending, restricted): `ocr_available` True, text None, `text_refused` says why. A silent text service raises.
+    Refused (lending, restricted): `ocr_available` True, text None, `text_refused` says why. A
+    silent text service raises.
     """
 
     stated: ClassVar[frozenset[str]] = frozenset({"title", "text", "page_number"})
@@ -489,7 +549,8 @@ class PageText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Text around a match inside one record; `page_number` in the archive's own count, None when it gives none."""
+    """Text around a match inside one record; `page_number` in the archive's own count, None when it
+    gives none."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"page_number"})
 
@@ -500,7 +561,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
-    """The matches of some words inside one record. `match_count` is the archive's count or the number that came."""
+    """The matches of some words inside one record. `match_count` is the archive's count or the
+    number that came."""
 
     page: PageText  # the record described as a page without text: title, rights, addresses
     passages: tuple[Passage, ...] = ()
@@ -510,8 +572,9 @@ class Passages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """An authority heading. `use_with` is {argument, value, sources}: which argument of search_items takes it, and how; None
-    with `because` when none does. `variant` is the form that matched when it is not the label."""
+    """An authority heading. `use_with` is {argument, value, sources}: which argument of
+    search_items takes it, and how; None with `because` when none does. `variant` is the form that
+    matched when it is not the label."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"use_with"})
 
@@ -532,7 +595,8 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A collection; `slug` carries its archive ("loc:sanborn-maps") and is what the argument `collection` takes."""
+    """A collection; `slug` carries its archive ("loc:sanborn-maps") and is what the argument
+    `collection` takes."""
 
     slug: str
     title: str | None = None
@@ -544,9 +608,11 @@ class Collection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Describes:
-    """What a search reads of an archive, constant for it; the keys of `per_source` that describe it.
+    """What a search reads of an archive, constant for it; the keys of `per_source` that describe
+    it.
 
-    `corpus` and `publishes_page_number` belong to the text, `searches_on` and `row_describes` to the catalogue.
+    `corpus` and `publishes_page_number` belong to the text, `searches_on` and `row_describes` to
+    the catalogue.
     """
 
     corpus: str | None = None
@@ -559,9 +625,11 @@ class Describes:
 
 
 def to_dict(value: Any) -> Any:
-    """A value as plain JSON: Nones and empty tuples left out but where they are a statement, text as published.
+    """A value as plain JSON: Nones and empty tuples left out but where they are a statement, text
+    as published.
 
-    Lone surrogates become U+FFFD, since no UTF-8 can hold them. An empty tuple stays where the class says so in `stated`.
+    Lone surrogates become U+FFFD, since no UTF-8 can hold them. An empty tuple stays where the
+    class says so in `stated`.
     """
     if isinstance(value, str):
         return scalar_text(value)
@@ -583,25 +651,30 @@ def to_dict(value: Any) -> Any:
 
 @functools.cache
 def _wire_fields(kind: Any) -> tuple[tuple[str, bool], ...]:
-    """The fields of a dataclass that go on the wire, and whether their null or emptiness does too."""
+    """The fields of a dataclass that go on the wire, and whether their null or emptiness does
+    too."""
     stated: frozenset[str] = getattr(kind, "stated", frozenset())
     inner: frozenset[str] = getattr(kind, "inner", frozenset())
-    return tuple((entry.name, entry.name in stated) for entry in fields(kind) if entry.name not in inner)
+    return tuple(
+        (entry.name, entry.name in stated) for entry in fields(kind) if entry.name not in inner
+    )
 
 
-# ---- how it is asked -----------------------------------------------------------------------------------------------
+# ---- how it is asked -----------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
     """A group of hosts of one archive that share one pace, one block and one allow-list.
 
-    `hosts` are regular expressions matched in full against a host in lower case. `spacing_s` is the time between the starts of
-    two requests, `spacing_because` where the figure comes from. `retry_statuses` may be asked again. `limit_block_s` is how
-    long the lane stays silent after a 429 that named no time (None: only what Retry-After says). `wall_block_s` and
-    `wall_block_max_s` are the pause after a recognised challenge page, doubling from the first to the second.
-    `wall_signs` are lower-case pieces of text or address that betray this archive's challenge, besides the common ones.
-    `bans_mutely`: a 403 without a challenge, and a request left without any answer, bring a pause of the same kind.
-    `paths` are regular expressions matched in full against the path; a lane with paths wins over one without on the same host.
+    `hosts` are regular expressions matched in full against a host in lower case. `spacing_s` is the
+    time between the starts of two requests, `spacing_because` where the figure comes from.
+    `retry_statuses` may be asked again. `limit_block_s` is how long the lane stays silent after a
+    429 that named no time (None: only what Retry-After says). `wall_block_s` and `wall_block_max_s`
+    are the pause after a recognised challenge page, doubling from the first to the second.
+    `wall_signs` are lower-case pieces of text or address that betray this archive's challenge,
+    besides the common ones. `bans_mutely`: a 403 without a challenge, and a request left without
+    any answer, bring a pause of the same kind. `paths` are regular expressions matched in full
+    against the path; a lane with paths wins over one without on the same host.
     """
 
     key: str
@@ -622,8 +695,9 @@ class Lane:
 class Archive:
     """One archive. An adapter overrides the calls it answers and lists them in `answers`.
 
-    An instance serves one call; it keeps nothing between calls. Every method raises SourceError and nothing else; a row that
-    cannot be read is dropped and counted, an answer that cannot be read is UnreadableAnswer.
+    An instance serves one call; it keeps nothing between calls. Every method raises SourceError and
+    nothing else; a row that cannot be read is dropped and counted, an answer that cannot be read is
+    UnreadableAnswer.
     """
 
     key: ClassVar[str]
@@ -636,10 +710,14 @@ class Archive:
     native_syntax: ClassVar[str | None] = None
     text: ClassVar[Describes] = Describes()
     catalogue: ClassVar[Describes] = Describes()
-    address_hosts: ClassVar[tuple[str, ...]] = ()  # hosts (lower case) whose addresses this archive reads
-    pages_are: ClassVar[str | None] = None  # what this archive's page numbers are: leaf, image, view; None = it numbers none
-    heading_kinds: ClassVar[tuple[str, ...]] = ()  # of search_headings; a kind left out is absent with absent_because["person"]
-    unread_fields: ClassVar[tuple[str, ...]] = ()  # fields of an item that this archive files nothing under, for any record
+    # hosts (lower case) whose addresses this archive reads
+    address_hosts: ClassVar[tuple[str, ...]] = ()
+    # what this archive's page numbers are: leaf, image, view; None = it numbers none
+    pages_are: ClassVar[str | None] = None
+    # of search_headings; a kind left out is absent with absent_because["person"]
+    heading_kinds: ClassVar[tuple[str, ...]] = ()
+    # fields of an item that this archive files nothing under, for any record
+    unread_fields: ClassVar[tuple[str, ...]] = ()
     spellings: ClassVar[str] = ""  # one example of an identifier, for messages
 
     def __init__(self, ask: Way) -> None:
@@ -654,18 +732,28 @@ class Archive:
 
     @classmethod
     def attribution(cls, retrieved_at: str) -> str:
-        """The credit this archive asks for, with the date of retrieval (YYYY-MM-DD…) where its licence asks for it."""
+        """The credit this archive asks for, with the date of retrieval (YYYY-MM-DD…) where its
+        licence asks for it."""
         return cls.name
 
     @classmethod
     def read_identifier(cls, local: str) -> Reference:
-        """The part of an identifier after this archive's prefix. Raises InvalidInput when the archive mints no such shape."""
-        raise InvalidInput(f"{cls.name} has no records that can be read one by one.", archive=cls.key)
+        """The part of an identifier after this archive's prefix. Raises InvalidInput when the
+        archive mints no such shape."""
+        raise InvalidInput(
+            f"{cls.name} has no records that can be read one by one.", archive=cls.key
+        )
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:
-        """A web address on one of `address_hosts`. Raises InvalidInput, with what to give instead, when it names no record."""
+        """A web address on one of `address_hosts`. Raises InvalidInput, with what to give instead,
+        when it names no record."""
         raise InvalidInput(f"This address of {cls.name} names no record.", archive=cls.key)
+
+    @classmethod
+    def page_address(cls, item: Item, page: int) -> str:
+        """The address at which a person opens one page of a record."""
+        return item.source_url
 
     @classmethod
     def plan_text(cls, query: Query) -> Request:

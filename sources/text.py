@@ -1,4 +1,5 @@
-"""Small pure readings of text: fields of any shape, words, excerpts, dates. No archive and no network is known here."""
+"""Small pure readings of text: fields of any shape, words, excerpts, dates. No archive and no
+network is known here."""
 from __future__ import annotations
 
 import html
@@ -15,14 +16,19 @@ _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _YEAR_FIRST = re.compile(r"\[?(\d{4})(?![\d?u.\-]{0,1}[?u.]|\d)")
 _TERM = re.compile(r'"([^"]*)"|(\S+)')
 # Scripts without blanks.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 ELLIPSIS = "…"
-AMOUNT_MAX = 10**15  # bytes of files are the largest figures stated; a thousand million million of anything is a slip
+PASSAGE_MARGIN = 300  # characters either side of an occurrence (DESIGN 4, read_text)
+# bytes of files are the largest figures stated; a thousand million million of anything is a slip
+AMOUNT_MAX = 10**15
 
 
 def strings(value: Any) -> tuple[str, ...]:
-    """Every text in a field that may be a string, a number, a list of them, null or absent; blanks folded, empty ones dropped.
+    """Every text in a field that may be a string, a number, a list of them, null or absent; blanks
+    folded, empty ones dropped.
 
     An object is not text and yields nothing; the caller that knows its keys reads them itself.
     """
@@ -51,7 +57,8 @@ def joined(value: Any, separator: str = "; ") -> str | None:
 
 
 def integer(value: Any) -> int | None:
-    """A whole number written as a number or as digits; None for anything else (a bool, a fraction, text)."""
+    """A whole number written as a number or as digits; None for anything else (a bool, a fraction,
+    text)."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -63,13 +70,15 @@ def integer(value: Any) -> int | None:
 
 
 def amount(value: Any) -> int | None:
-    """How many of something there are, as stated: a whole number from 0 on that is not absurd; None for anything else."""
+    """How many of something there are, as stated: a whole number from 0 on that is not absurd; None
+    for anything else."""
     number = integer(value)
     return number if number is not None and 0 <= number <= AMOUNT_MAX else None
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """The value when it is an object, else an empty one: an absent block reads like a block without fields."""
+    """The value when it is an object, else an empty one: an absent block reads like a block without
+    fields."""
     return value if isinstance(value, dict) else {}
 
 
@@ -79,7 +88,8 @@ def listing(value: Any) -> list[Any]:
 
 
 def plain(markup: str) -> str:
-    """HTML as plain text: breaks become line ends, other tags go, entities are read, blanks folded line by line."""
+    """HTML as plain text: breaks become line ends, other tags go, entities are read, blanks folded
+    line by line."""
     text = _TAG.sub("", _BREAK.sub("\n", _NO_TEXT.sub("", markup)))
     lines = (" ".join(line.split()) for line in html.unescape(text).replace("\r", "\n").split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -95,14 +105,19 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in written order: runs of letters and digits with their marks, an apostrophe inside kept."""
+    """The words of a text in written order: runs of letters and digits with their marks, an
+    apostrophe inside kept."""
     return tuple(match.group() for match in _each_word(text))
 
 
 def _each_word(text: str) -> Iterator[re.Match[str]]:
-    """The words where they stand. A mark belongs to the letter before it: it parts no word, as an accent, vowel sign or tie."""
+    """The words where they stand. A mark belongs to the letter before it: it parts no word, as an
+    accent, vowel sign or tie."""
     strange = () if text.isascii() else set(text)
-    marks = sorted(char for char in strange if char > "\u02ff" and unicodedata.category(char)[0] == "M")  # none stands below
+    # none stands below
+    marks = sorted(
+        char for char in strange if char > "\u02ff" and unicodedata.category(char)[0] == "M"
+    )
     if not marks:
         return _WORD.finditer(text)
     run = rf"[^\W_](?:[^\W_]|[{''.join(marks)}])*"
@@ -110,7 +125,8 @@ def _each_word(text: str) -> Iterator[re.Match[str]]:
 
 
 def first_match(text: str, wording: str) -> int | None:
-    """Where the first word of `wording` found stands in `text`, when every word of it stands there as a whole word; else None.
+    """Where the first word of `wording` found stands in `text`, when every word of it stands there
+    as a whole word; else None.
 
     Case and accents are folded (DESIGN, "Library text without a snippet").
     """
@@ -136,7 +152,8 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """A piece of text as published, where the searched words stand in it (`at`, in characters), and what may be claimed of it.
+    """A piece of text as published, where the searched words stand in it (`at`, in characters), and
+    what may be claimed of it.
 
     `kind` is passage where the words are known to stand in it, else page_opening.
     """
@@ -147,23 +164,78 @@ class Excerpt:
 
 
 def find(text: str, wording: str) -> Spans:
-    """Every place in `text` where a word or a quoted phrase of `wording` stands, in order; a word matches whole, case and accents
-    folded. In scripts written without blanks a term matches wherever it stands."""
+    """Every place in `text` where a word or a quoted phrase of `wording` stands, in order; a word
+    matches whole, case and accents folded. In scripts written without blanks a term matches
+    wherever it stands."""
     folded, origin = _fold_with_origin(text)
-    pattern = _pattern(wording, "".join(char for char in sorted(set(folded)) if unicodedata.category(char)[0] == "M"))
-    return tuple((origin[found.start()], origin[found.end() - 1] + 1) for found in pattern.finditer(folded)) if pattern else ()
+    pattern = _pattern(
+        wording,
+        "".join(char for char in sorted(set(folded)) if unicodedata.category(char)[0] == "M"),
+    )
+    return (
+        tuple(
+            (origin[found.start()], origin[found.end() - 1] + 1)
+            for found in pattern.finditer(folded)
+        )
+        if pattern
+        else ()
+    )
+
+
+def part(text: str, offset: int, max_chars: int) -> tuple[str, int | None]:
+    """The part of `text` from `offset`, ended at a line end where one stands in its second half,
+    else at a blank, else hard; and where the next part begins, None at the end."""
+    end = min(len(text), offset + max_chars)
+    if end < len(text):
+        floor = offset + (end - offset) // 2
+        at = text.rfind("\n", floor, end)
+        at = at if at >= 0 else text.rfind(" ", floor, end)
+        end = at + 1 if at >= 0 else end
+    return text[offset:end], end if offset < len(text) and end < len(text) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The passages around occurrences, in order, and how many occurrences there are in all and
+    inside the passages."""
+
+    passages: tuple[str, ...]
+    occurrences: int
+    shown: int
+
+
+def passages(text: str, match: str, max_passages: int) -> Found:
+    """The text around each occurrence of the words and quoted phrases of `match`, PASSAGE_MARGIN
+    either side. An occurrence inside the passage before it makes no passage of its own."""
+    spans = find(text, match)
+    found: list[str] = []
+    shown, covered_to = 0, -1
+    for start, end in spans:
+        if end <= covered_to:
+            shown += 1
+        elif len(found) < max_passages:
+            low, covered_to = max(0, start - PASSAGE_MARGIN), min(len(text), end + PASSAGE_MARGIN)
+            cut = " ".join(text[low:covered_to].split())
+            found.append(
+                (ELLIPSIS if low else "") + cut + (ELLIPSIS if covered_to < len(text) else "")
+            )
+            shown += 1
+    return Found(passages=tuple(found), occurrences=len(spans), shown=shown)
 
 
 def excerpt(text: str, wording: str, max_chars: int) -> Excerpt:
-    """At most `max_chars` of `text` around the first word found: a passage when every word of `wording` stands in the text, else
-    the opening."""
+    """At most `max_chars` of `text` around the first word found: a passage when every word of
+    `wording` stands in the text, else the opening."""
     at = first_match(text, wording)
     cut = window(text, at or 0, max_chars)
-    return Excerpt(text=cut, at=find(cut, wording), kind="page_opening" if at is None else "passage")
+    return Excerpt(
+        text=cut, at=find(cut, wording), kind="page_opening" if at is None else "passage"
+    )
 
 
 def window(text: str, at: int, max_chars: int) -> str:
-    """At most `max_chars` of `text` around position `at`, cut at blanks, with an ellipsis where something was left out."""
+    """At most `max_chars` of `text` around position `at`, cut at blanks, with an ellipsis where
+    something was left out."""
     text = text.strip()
     if len(text) <= max_chars:
         return text
@@ -176,11 +248,16 @@ def window(text: str, at: int, max_chars: int) -> str:
     if end < len(text):
         blank = text.rfind(" ", end - room // 4, end)
         end = blank if blank > at else end
-    return (ELLIPSIS if start else "") + text[start:end].strip() + (ELLIPSIS if end < len(text) else "")
+    return (
+        (ELLIPSIS if start else "")
+        + text[start:end].strip()
+        + (ELLIPSIS if end < len(text) else "")
+    )
 
 
 def year_of(date: str | None) -> int | None:
-    """The year a date states beyond doubt: four digits that begin it, none of them unknown; else None.
+    """The year a date states beyond doubt: four digits that begin it, none of them unknown; else
+    None.
 
     "1862", "1883-04", "[1990?]" gives None, and so do "184?-1963", "19??", "18uu", "1911??gai-20".
     """
@@ -189,25 +266,30 @@ def year_of(date: str | None) -> int | None:
 
 
 def scalar_text(text: str) -> str:
-    """The text with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8; all else as published."""
+    """The text with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8; all
+    else as published."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _pattern(match: str, marks: str) -> re.Pattern[str] | None:
-    """What finds the terms of `match`. `marks` are the vowel signs of the text, which belong to the letter before them."""
+    """What finds the terms of `match`. `marks` are the vowel signs of the text, which belong to the
+    letter before them."""
     terms = []
     for phrase, word in _TERM.findall(match):
         parts = re.findall(rf"[\w{marks}]+", fold(phrase or word))
         if parts:
             body = rf"[^\w{marks}]+".join(map(re.escape, parts))
-            terms.append(body if _UNSPACED.search(body) else rf"(?<![\w{marks}]){body}(?![\w{marks}])")
+            terms.append(
+                body if _UNSPACED.search(body) else rf"(?<![\w{marks}]){body}(?![\w{marks}])"
+            )
     return re.compile("|".join(dict.fromkeys(terms))) if terms else None
 
 
 def _fold_with_origin(text: str) -> tuple[str, list[int]]:
-    """The folded text, and for each of its characters where it stood in `text` (folding may drop or add characters)."""
+    """The folded text, and for each of its characters where it stood in `text` (folding may drop or
+    add characters)."""
     pieces: list[str] = []
     origin: list[int] = []
     for at, character in enumerate(text):

@@ -114,7 +114,8 @@ OPEN_LIBRARY = [
         shows=of_item("identifier", "title", "description", "date"), gives=(
             shelf.OL_WORK, "The lantern keepers", "Two keepers.\nOne lamp.", "November 1883")),
     Row(wanted="subjects, places, persons and times of a work", tool="get_item", given={"identifier": shelf.OL_WORK, "sections": ["subjects"]},
-        shows=of_item("subjects"), gives=(["Lighthouses", "Islands", "Ferrant Rock", "Aud the keeper", "19th century"],)),
+        shows=of_item("subjects", "subject_places", "subject_people", "subject_times"),
+        gives=(["Lighthouses", "Islands"], ["Ferrant Rock"], ["Aud the keeper"], ["19th century"])),
     Row(wanted="authors of a work, with roles", tool="get_item", given={"identifier": shelf.OL_WORK, "sections": ["contributors"]},
         shows=lambda told: [(who["name"], who["role"]) for who in told["item"]["contributors"]],
         gives=[("Odile Ferrant", "author"), ("OL800012A", "illustrator")]),

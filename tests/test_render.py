@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from sources.answers import AllFailed, Report
-from sources.asking.notes import NOBODY_ASKED
+from sources.answers import NOBODY_ASKED, AllFailed, Report
 from sources.errors import InvalidInput, RateLimited
 from sources.telling.harmless import MARK, inert
 from sources.telling.text_block import render, render_error

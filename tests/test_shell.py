@@ -466,7 +466,7 @@ def test_a_cell_is_one_line_that_no_spreadsheet_computes(text, cell):
 
 def test_an_empty_table_still_names_its_columns():
     assert table("search_headings", {"headings": [], "per_source": []}, asked="fog") == (
-        "label,uri,identifier,kind,source,exact,variant,use_with,because,query,retrieved_at\r\n")
+        "label,uri,identifier,kind,source,exact,variant,born,died,work_count,top_work,use_with,because,query,retrieved_at\r\n")
 
 
 def test_json_on_a_terminal_cannot_steer_it():

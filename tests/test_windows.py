@@ -3,18 +3,19 @@ from __future__ import annotations
 
 import pytest
 
-from sources.telling.windows import cut, find
+from sources.text import part as cut
+from sources.text import passages as find
 
 
 def test_prose_is_cut_at_a_line_end_and_resumes_there() -> None:
     text = "first line of it\nsecond line of it\nthird"
 
-    part, window = cut(text, 0, 25)
-    rest, last = cut(text, window.next_offset or 0, 1000)
+    part, following = cut(text, 0, 25)
+    rest, last = cut(text, following or 0, 1000)
 
-    assert (part, window.next_offset) == ("first line of it\n", 17)
+    assert (part, following) == ("first line of it\n", 17)
     assert part + rest == text
-    assert last.next_offset is None
+    assert last is None
 
 
 def test_every_character_comes_exactly_once_whatever_the_window() -> None:
@@ -22,16 +23,14 @@ def test_every_character_comes_exactly_once_whatever_the_window() -> None:
 
     read, offset = "", 0
     while offset is not None:
-        part, window = cut(text, offset, 37)
-        read, offset = read + part, window.next_offset
+        part, following = cut(text, offset, 37)
+        read, offset = read + part, following
 
     assert read == text
 
 
 def test_an_offset_past_the_end_returns_nothing_and_no_next() -> None:
-    part, window = cut("short", 9, 100)
-
-    assert (part, window.next_offset, window.total_chars) == ("", None, 5)
+    assert cut("short", 9, 100) == ("", None)
 
 
 @pytest.mark.parametrize(("match", "count"), [

@@ -32,8 +32,8 @@ from ..contract import (
     read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
-from ..telling.windows import find
 from ..text import amount, first, integer, mapping, strings, words
+from ..text import passages as passages_in
 from . import loc_records as records
 from .languages import language_name
 from .loc_records import ISSUE, LOCAL, SEGMENT, SITE, address, days, named_in
@@ -323,7 +323,7 @@ class LibraryOfCongress(Archive):
             raise InvalidInput(
                 f"The record has {len(sought)} pages with text; at most {TEXTS_PER_RECORD} are read for one search.", archive=KEY,
                 hint="Name a page, or find the page first with search_inside.")
-        found = [(number, url, find(self._text(text_url), words, max_passages)) for number, url, text_url in sought]
+        found = [(number, url, passages_in(self._text(text_url), words, max_passages)) for number, url, text_url in sought]
         passages = [Passage(page_number=number, text=text, source_url=url)
                     for number, url, matches in found for text in matches.passages]
         return Passages(page=head, passages=tuple(passages[:max_passages]), notes=(note,),

@@ -1,6 +1,8 @@
-"""What a caller may ask: the schema files, with the registry's names filled in, and the checks that no schema can state.
+"""What a caller may ask: the schema files, with the registry's names filled in, and the checks that
+no schema can state.
 
-Everything refused here is refused before any request, with the field, what came and what is allowed.
+Everything refused here is refused before any request, with the field, what came and what is
+allowed.
 """
 from __future__ import annotations
 
@@ -23,19 +25,28 @@ SHOWN_CHARS = 80  # how much of what came a refusal repeats
 _TO_SEARCH_ON = ("query", *FIELDS, "media_type", "year_from", "year_to", "date_from", "date_to")
 
 
-def check(tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archive]]) -> dict[str, Any]:
+def check(
+    tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archive]]
+) -> dict[str, Any]:
     """The arguments with texts read as what they stand for and defaults filled in.
 
     Raises:
-        InvalidInput: an unknown argument, a value the schema refuses, or a combination that means nothing.
+        InvalidInput: an unknown argument, a value the schema refuses, or a combination that means
+        nothing.
     """
     schema = tool_schema(tool, archives)["inputSchema"]
     properties = schema["properties"]
     for name in arguments:
         if name not in properties:
-            raise InvalidInput(f"{tool} takes no argument {name[:SHOWN_CHARS]!r}.{nearest(name, properties)}",
-                               hint="Its arguments are: " + ", ".join(properties) + ".")
-    given = {name: _read(value, properties[name]) for name, value in arguments.items() if value is not None}
+            raise InvalidInput(
+                f"{tool} takes no argument {name[:SHOWN_CHARS]!r}.{nearest(name, properties)}",
+                hint="Its arguments are: " + ", ".join(properties) + ".",
+            )
+    given = {
+        name: _read(value, properties[name])
+        for name, value in arguments.items()
+        if value is not None
+    }
     _validate(tool, given, schema)
     _check_combination(tool, given)
     defaults = {name: rule["default"] for name, rule in properties.items() if "default" in rule}
@@ -43,9 +54,13 @@ def check(tool: str, arguments: Mapping[str, Any], archives: Sequence[type[Archi
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that was probably meant, as a question; empty where none is near. The same beginning counts for more."""
+    """The name that was probably meant, as a question; empty where none is near. The same beginning
+    counts for more."""
     def likeness(other: str) -> float:
-        return difflib.SequenceMatcher(None, name, other).ratio() + len(commonprefix([name, other])) / 10
+        return (
+            difflib.SequenceMatcher(None, name, other).ratio()
+            + len(commonprefix([name, other])) / 10
+        )
 
     close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
     return f" Did you mean {max(close, key=likeness)!r}?" if close else ""
@@ -67,10 +82,19 @@ def _read(value: Any, rule: Mapping[str, Any]) -> Any:
         if wanted == "boolean":
             return {"true": True, "false": False}.get(text.lower(), value)
         digits = text.lstrip("-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 and text.count("-") <= 1 else value
+        return (
+            int(text)
+            if digits.isascii() and digits.isdigit() and len(digits) < 10 and text.count("-") <= 1
+            else value
+        )
     if wanted == "integer" and isinstance(value, float) and value.is_integer() and abs(value) < 1e9:
         return int(value)  # 5.0 is how some hosts write 5
-    if wanted == "string" and isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15:
+    if (
+        wanted == "string"
+        and isinstance(value, int)
+        and not isinstance(value, bool)
+        and 0 <= value < 10**15
+    ):
         return str(value)  # a year or a number of a book, written without quotation marks
     return value
 
@@ -98,14 +122,19 @@ def _refusal(tool: str, error: Any, schema: dict[str, Any]) -> InvalidInput:
     """One schema error in words: the field, what came, what is allowed."""
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
-        return InvalidInput(f"{tool} needs the argument {missing[0]!r}.", hint=_description(schema, missing[0]))
+        return InvalidInput(
+            f"{tool} needs the argument {missing[0]!r}.", hint=_description(schema, missing[0])
+        )
     name, *entry = [*error.absolute_path] or ["arguments"]
     where = f"{tool}.{name}" + (f", entry {entry[0] + 1}," if entry else "")
     came = json.dumps(error.instance, ensure_ascii=False, default=str)
     came = shortened(came, SHOWN_CHARS)
     rule, limit = error.validator, error.validator_value
     meant = nearest(str(error.instance), list(map(str, limit))) if rule == "enum" else ""
-    return InvalidInput(f"{where} is {came}; wanted: {_allowed(rule, limit, name)}.{meant}", hint=_usual(schema, name))
+    return InvalidInput(
+        f"{where} is {came}; wanted: {_allowed(rule, limit, name)}.{meant}",
+        hint=_usual(schema, name),
+    )
 
 
 def _allowed(rule: str, limit: Any, name: str) -> str:
@@ -134,10 +163,13 @@ def _allowed(rule: str, limit: Any, name: str) -> str:
 
 
 def _usual(schema: Mapping[str, Any], name: str) -> str:
-    """What an argument means and what it is when left out; where the schema says neither, whether it can be."""
+    """What an argument means and what it is when left out; where the schema says neither, whether
+    it can be."""
     default, means = schema["properties"].get(name, {}).get("default"), _description(schema, name)
     usual = ", ".join(default) if isinstance(default, list) else json.dumps(default).strip('"')
-    told = ([f"{name}: {means}"] if means else []) + ([f"Left out, it is {usual}."] if default is not None else [])
+    told = ([f"{name}: {means}"] if means else []) + (
+        [f"Left out, it is {usual}."] if default is not None else []
+    )
     otherwise = "." if name in schema.get("required", ()) else ", or leave it out."
     return " ".join(told) or f"Change {name}{otherwise}"
 
@@ -161,14 +193,20 @@ def _check_combination(tool: str, given: Mapping[str, Any]) -> None:
 
 def _check_catalogue_search(given: Mapping[str, Any]) -> None:
     if not any(str(given.get(name, "")).strip() for name in _TO_SEARCH_ON):
-        raise InvalidInput("search_items needs something to search on.",
-                           hint=f"Give a query, one of the fields ({', '.join(FIELDS)}), a media_type, or a date or year bound.")
+        raise InvalidInput(
+            "search_items needs something to search on.",
+            hint=f"Give a query, one of the fields ({', '.join(FIELDS)}), a media_type, or a date or year bound.",
+        )
     for name in FIELDS:
         if name in given and not given[name].strip(' "'):
-            raise InvalidInput(f"search_items.{name} holds no word.", hint=f"Give {name} a value or leave it out.")
+            raise InvalidInput(
+                f"search_items.{name} holds no word.", hint=f"Give {name} a value or leave it out."
+            )
     if {"year_from", "year_to"} & given.keys() and {"date_from", "date_to"} & given.keys():
-        raise InvalidInput("year_from/year_to and date_from/date_to were both given; they state the same bound twice.",
-                           hint="Keep the years or the dates, not both.")
+        raise InvalidInput(
+            "year_from/year_to and date_from/date_to were both given; they state the same bound twice.",
+            hint="Keep the years or the dates, not both.",
+        )
     if given.get("native_query"):
         if len(given.get("sources", ())) != 1:
             raise InvalidInput("native_query needs exactly one archive in sources: "
@@ -176,22 +214,30 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
                                hint="Name one archive in sources, or leave native_query out.")
         extra = sorted(given.keys() - _BESIDE_NATIVE)
         if extra:
-            raise InvalidInput(f"{extra[0]} cannot stand beside native_query: the query says everything.",
-                               hint="Write the narrowing into the query; only limit, page, sort and sources go beside it.")
+            raise InvalidInput(
+                f"{extra[0]} cannot stand beside native_query: the query says everything.",
+                hint="Write the narrowing into the query; only limit, page, sort and sources go beside it.",
+            )
         if not given.get("query", "").strip():
-            raise InvalidInput("native_query needs a query.", hint="Give the query in the archive's own syntax.")
+            raise InvalidInput(
+                "native_query needs a query.", hint="Give the query in the archive's own syntax."
+            )
 
 
 def _first_day(text: str, name: str) -> datetime.date:
-    """The first day of a date; refuses a day or month that the calendar lacks, and the line end that `$` lets pass."""
+    """The first day of a date; refuses a day or month that the calendar lacks, and the line end
+    that `$` lets pass."""
     try:
         return datetime.date.fromisoformat(text + "-01-01"[len(text) - 4:])
     except ValueError as exc:
-        raise InvalidInput(f"{name} is {text!r}, a date the calendar does not have.", hint=f"Correct {name}.") from exc
+        raise InvalidInput(
+            f"{name} is {text!r}, a date the calendar does not have.", hint=f"Correct {name}."
+        ) from exc
 
 
 def _check_order(given: Mapping[str, Any], low: str, high: str, key: Any) -> None:
-    """A backwards range names no time at all. Dates of different precision overlap when one begins the other."""
+    """A backwards range names no time at all. Dates of different precision overlap when one begins
+    the other."""
     if low not in given or high not in given:
         return
     start, end = key(given[low]), key(given[high])
@@ -199,5 +245,7 @@ def _check_order(given: Mapping[str, Any], low: str, high: str, key: Any) -> Non
         length = min(len(start), len(end))
         start, end = start[:length], end[:length]
     if start > end:
-        raise InvalidInput(f"{low} ({given[low]}) lies after {high} ({given[high]}): the range names no time.",
-                           hint=f"Swap {low} and {high}.")
+        raise InvalidInput(
+            f"{low} ({given[low]}) lies after {high} ({given[high]}): the range names no time.",
+            hint=f"Swap {low} and {high}.",
+        )

@@ -1,4 +1,5 @@
-"""Which archive an identifier names. Routing only: the shape behind a prefix is each archive's own business.
+"""Which archive an identifier names. Routing only: the shape behind a prefix is each archive's own
+business.
 
 Everything refused here is refused before any request, and never printed raw.
 """
@@ -13,7 +14,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from ..contract import Archive, Reference
 from ..errors import InvalidInput
 
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\u2000-\u200f\u2028-\u202f\u205f-\u206f\ufeff\ud800-\udfff]")
+_FORBIDDEN = re.compile(
+    r"[\x00-\x20\x7f-\xa0\u2000-\u200f\u2028-\u202f\u205f-\u206f\ufeff\ud800-\udfff]"
+)
 _PREFIX = re.compile(r"([A-Za-z][A-Za-z0-9+._-]*):(?!//)(.*)", re.DOTALL)
 _LCCN_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}|\d+[xX]?")
 _ISSUE_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}/\d{4}-\d{2}-\d{2}/ed-\d+([/?].*)?")
@@ -24,27 +27,38 @@ _BARE = (
     (re.compile(r"OL\d+[A-Z]"), "openlibrary", "an Open Library identifier"),
     (re.compile(r"temp-work/[0-9a-f]+/?"), "bnf", "a provisional work of data.bnf.fr"),
     (re.compile(r"(ark:/?12148/)?c[bc][0-9][0-9a-z]{6,10}"), "bnf", "an ark of data.bnf.fr"),
-    (re.compile(r"(ark:/?12148/)?(bpt6k|btv1b|bd6t)[0-9a-z]+(/.*|\..*)?|ark:/?12148/cb[0-9a-z]+/date.*"), "gallica",
-     "an ark of Gallica"),
+    (
+        re.compile(
+            r"(ark:/?12148/)?(bpt6k|btv1b|bd6t)[0-9a-z]+(/.*|\..*)?|ark:/?12148/cb[0-9a-z]+/date.*"
+        ),
+        "gallica",
+        "an ark of Gallica",
+    ),
     (_ISSUE_SHAPE, "loc", "a newspaper issue of the Library of Congress"),
 )
 
 
 def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
-    """The archive and record that `text` names: a prefixed identifier, a web address, or a bare shape only one archive mints.
+    """The archive and record that `text` names: a prefixed identifier, a web address, or a bare
+    shape only one archive mints.
 
     Raises:
-        InvalidInput: nobody's shape, two archives' shape (both spellings are offered), another host, a climbing path, a
+        InvalidInput: nobody's shape, two archives' shape (both spellings are offered), another
+        host, a climbing path, a
             blank or a control character.
     """
     text = text.strip(" ")
     by_key = {archive.key: archive for archive in archives}
     if _FORBIDDEN.search(text):
-        raise InvalidInput("The identifier holds a blank or an invisible character; no archive mints such a one.",
-                           hint=_examples(archives))
+        raise InvalidInput(
+            "The identifier holds a blank or an invisible character; no archive mints such a one.",
+            hint=_examples(archives),
+        )
     if any(segment in (".", "..") for segment in re.split(r"[/\\]", unquote(unquote(text)))):
-        raise InvalidInput("The identifier climbs out of its place with '.' or '..'; it was not sent anywhere.",
-                           hint=_examples(archives))
+        raise InvalidInput(
+            "The identifier climbs out of its place with '.' or '..'; it was not sent anywhere.",
+            hint=_examples(archives),
+        )
     if re.match(r"(https?:)?//|www\.", text, re.IGNORECASE):
         return _by_address(text, archives)
     for shape, key, words in _BARE:
@@ -55,22 +69,34 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
     if prefixed:
         prefix, local = prefixed.group(1).lower(), prefixed.group(2)
         if prefix not in by_key:
-            raise InvalidInput(f"No archive here has the prefix {prefix[:40]!r}.", hint=_examples(archives))
+            raise InvalidInput(
+                f"No archive here has the prefix {prefix[:40]!r}.", hint=_examples(archives)
+            )
         return by_key[prefix].read_identifier(local)
     return _bare(text, by_key, archives)
 
 
-def _bare(text: str, by_key: dict[str, type[Archive]], archives: Sequence[type[Archive]]) -> Reference:
+def _bare(
+    text: str, by_key: dict[str, type[Archive]], archives: Sequence[type[Archive]]
+) -> Reference:
     if _LCCN_SHAPE.fullmatch(text):
         spellings = [f"{key}:{text}" for key in ("archive", "loc") if key in by_key]
         numbered = [f"{key}/{text}" for key in ("isbn", "lccn", "oclc")]
-        spellings += [f"openlibrary:{local}" for local in numbered if _can_read(by_key.get("openlibrary"), local)][:1]
+        spellings += [
+            f"openlibrary:{local}"
+            for local in numbered
+            if _can_read(by_key.get("openlibrary"), local)
+        ][:1]
         raise InvalidInput(f"{text[:40]!r} is a shape that more than one archive mints.",
                            hint="Say which is meant: " + " or ".join(spellings) + ".")
     if _SLUG_SHAPE.fullmatch(text) and "archive" in by_key:
-        return _said(by_key["archive"].read_identifier(text),
-                     f"no prefix was given; read as an item of the Internet Archive: archive:{text}")
-    raise InvalidInput("No archive here mints an identifier of this shape.", hint=_examples(archives))
+        return _said(
+            by_key["archive"].read_identifier(text),
+            f"no prefix was given; read as an item of the Internet Archive: archive:{text}",
+        )
+    raise InvalidInput(
+        "No archive here mints an identifier of this shape.", hint=_examples(archives)
+    )
 
 
 def _can_read(archive: type[Archive] | None, local: str) -> bool:
@@ -87,16 +113,25 @@ def _by_address(text: str, archives: Sequence[type[Archive]]) -> Reference:
         address = urlsplit(text if has_scheme else "https:" + from_host)
         host, port = (address.hostname or "").lower(), address.port
     except ValueError as exc:
-        raise InvalidInput("This is no web address that can be read.", hint=_examples(archives)) from exc
+        raise InvalidInput(
+            "This is no web address that can be read.", hint=_examples(archives)
+        ) from exc
     if address.username is not None or port not in (None, 80, 443):
-        raise InvalidInput("An address with a user name or a port of its own is not read.", hint=_examples(archives))
+        raise InvalidInput(
+            "An address with a user name or a port of its own is not read.",
+            hint=_examples(archives),
+        )
     for archive in archives:
         if any(fnmatch.fnmatchcase(host, pattern) for pattern in archive.address_hosts):
             return _by_archive(archive, address, archives)
-    raise InvalidInput(f"The host {host[:80]!r} belongs to no archive here.", hint=_examples(archives))
+    raise InvalidInput(
+        f"The host {host[:80]!r} belongs to no archive here.", hint=_examples(archives)
+    )
 
 
-def _by_archive(archive: type[Archive], address: SplitResult, archives: Sequence[type[Archive]]) -> Reference:
+def _by_archive(
+    archive: type[Archive], address: SplitResult, archives: Sequence[type[Archive]]
+) -> Reference:
     found = archive.read_address(address)
     return found if found.read_as else _said(found, f"read as {found.identifier}")
 
@@ -108,4 +143,8 @@ def _said(reference: Reference, read_as: str) -> Reference:
 
 def _examples(archives: Sequence[type[Archive]]) -> str:
     spellings = [archive.spellings for archive in archives if archive.spellings]
-    return "Give an identifier as a search returned it" + (", such as " + ", ".join(spellings) if spellings else "") + "."
+    return (
+        "Give an identifier as a search returned it"
+        + (", such as " + ", ".join(spellings) if spellings else "")
+        + "."
+    )

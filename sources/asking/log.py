@@ -191,7 +191,7 @@ def _rows_of(entry: Entry, archive: Mapping[str, Any]) -> list[tuple[str, ...]]:
 def _outcome(archive: Mapping[str, Any]) -> str:
     error = archive.get("error") or {}
     why = archive.get("absent_because") or error.get("message")
-    return archive["status"] + (f": {why}" if why else "")
+    return f"{archive['status']}: {why}" if why else str(archive["status"])
 
 
 def as_csv(entries: Sequence[Entry]) -> str:

@@ -1,25 +1,27 @@
-"""The notes of a search: what a reader must know about this one answer, at most eight, the gravest first.
+"""The notes of a search: what a reader must know about this one answer, at most eight, the gravest
+first.
 
-What is always true of an archive stands in `per_source`; here stands only what this question brought about.
+What is always true of an archive stands in `per_source`; here stands only what this question
+brought about.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..answers import MAX_NOTES, NOBODY_ASKED
 from ..contract import Query
 from .wordings import lost_characters
 
 if TYPE_CHECKING:
     from .search import Harvest
 
-MAX_NOTES = 8  # DESIGN 4, "Size"
-NOBODY_ASKED = "No archive was asked: "  # how the note of an answer begins whose archives are all absent; their reasons follow
 
 
-def remarks(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], *,
-            openings: int, fan_out: bool) -> tuple[str, ...]:
-    """The notes, gravest first; what would be a ninth is joined to the eighth, so that nothing is lost."""
+def search_notes(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]],
+                 openings: int, fan_out: bool) -> tuple[str, ...]:
+    """The notes, gravest first; what would be a ninth is joined to the eighth, so that nothing is
+    lost."""
     notes = [note for part in (
         _all_absent(harvests),
         _nothing_found(query, harvests, rows, fan_out),
@@ -33,17 +35,43 @@ def remarks(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequen
         _no_words(query),
     ) for note in part]
     kept = list(dict.fromkeys(notes))
-    return tuple(kept if len(kept) <= MAX_NOTES else [*kept[:MAX_NOTES - 1], " ".join(kept[MAX_NOTES - 1:])])
+    return tuple(
+        kept
+        if len(kept) <= MAX_NOTES
+        else [*kept[: MAX_NOTES - 1], " ".join(kept[MAX_NOTES - 1 :])]
+    )
+
+
+def list_notes(harvests: Sequence[Harvest]) -> tuple[str, ...]:
+    """The notes of a list: nobody asked, nothing found, then what each archive says of its page."""
+    empty = [harvest.archive.name for harvest in harvests
+             if harvest.answered and not harvest.pages[0].records and not harvest.pages[0].beyond]
+    told = [under(harvest.archive.name, note) for harvest in harvests for page in harvest.pages
+            for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
+    if empty:
+        told.insert(0, f"{capital(', '.join(empty))} answered with nothing under these words; try "
+                       "fewer words or another spelling.")
+    return (*_all_absent(harvests), *told)
 
 
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence: "A", "A and B", "A, B and C"."""
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else ""
+    return (
+        names[0]
+        if len(names) == 1
+        else ", ".join(names[:-1]) + " and " + names[-1]
+        if names
+        else ""
+    )
 
 
 def capital(sentence: str) -> str:
     """The sentence with a capital, unless it begins with a host's name, which keeps its letters."""
-    return sentence if "." in sentence.partition(" ")[0].rstrip(".,:") else sentence[:1].upper() + sentence[1:]
+    return (
+        sentence
+        if "." in sentence.partition(" ")[0].rstrip(".,:")
+        else sentence[:1].upper() + sentence[1:]
+    )
 
 
 def under(name: str, remark: str) -> str:
@@ -53,11 +81,16 @@ def under(name: str, remark: str) -> str:
 
 def _all_absent(harvests: Sequence[Harvest]) -> Iterator[str]:
     if harvests and all(harvest.absent_because for harvest in harvests):
-        yield NOBODY_ASKED + " ".join(under(h.archive.name, h.absent_because or "") for h in harvests)
+        yield NOBODY_ASKED + " ".join(
+            under(h.archive.name, h.absent_because or "") for h in harvests
+        )
 
 
-def _nothing_found(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], fan_out: bool) -> Iterator[str]:
-    """A true zero repeats what was applied; a page past the end, or rows that were withheld, are told as that instead."""
+def _nothing_found(
+    query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]], fan_out: bool
+) -> Iterator[str]:
+    """A true zero repeats what was applied; a page past the end, or rows that were withheld, are
+    told as that instead."""
     zero: dict[str, list[str]] = {}
     for harvest in harvests:
         if not harvest.answered:
@@ -65,7 +98,11 @@ def _nothing_found(query: Query, harvests: Sequence[Harvest], rows: Mapping[str,
         for beyond in dict.fromkeys(page.beyond for page in harvest.pages if page.beyond):
             yield under(harvest.archive.name, beyond)
         unread = len(harvest.withheld) + sum(page.skipped for page in harvest.pages)
-        if not rows.get(harvest.archive.key) and not unread and not any(page.beyond for page in harvest.pages):
+        if (
+            not rows.get(harvest.archive.key)
+            and not unread
+            and not any(page.beyond for page in harvest.pages)
+        ):
             zero.setdefault(_applied(query, harvest), []).append(harvest.archive.name)
     for applied, names in zero.items():
         yield f"{capital(listed(names))} answered with no rows for {applied}. {_how_to_broaden(query, harvests, fan_out)}"
@@ -73,7 +110,11 @@ def _nothing_found(query: Query, harvests: Sequence[Harvest], rows: Mapping[str,
 
 def _applied(query: Query, harvest: Harvest) -> str:
     parts = [f"the words {query.words!r}"] if query.words else []
-    parts += [f"{name} ({spelled})" for name, spelled in harvest.plan.sent if name not in ("sort", "facets", "availability")]
+    parts += [
+        f"{name} ({spelled})"
+        for name, spelled in harvest.plan.sent
+        if name not in ("sort", "facets", "availability")
+    ]
     kind = harvest.plan.media_type_asked or query.media_type
     parts += [f"media_type {kind}"] if kind else []
     parts += [f"page {query.page}"] if query.page > 1 else []
@@ -105,7 +146,9 @@ def _failures(harvests: Sequence[Harvest]) -> Iterator[str]:
 def _own_notes(harvests: Sequence[Harvest]) -> Iterator[str]:
     for harvest in harvests:
         if harvest.absent_because is None:
-            for note in dict.fromkeys((*harvest.plan.notes, *(note for page in harvest.pages for note in page.notes))):
+            for note in dict.fromkeys(
+                (*harvest.plan.notes, *(note for page in harvest.pages for note in page.notes))
+            ):
                 yield under(harvest.archive.name, note)
 
 
@@ -119,28 +162,44 @@ def _dropped(harvests: Sequence[Harvest]) -> Iterator[str]:
     by_filters: dict[tuple[str, ...], list[str]] = {}
     for harvest in harvests:
         if harvest.absent_because is None and harvest.plan.dropped:
-            by_filters.setdefault(tuple(name for name, _ in harvest.plan.dropped), []).append(harvest.archive.name)
+            by_filters.setdefault(tuple(name for name, _ in harvest.plan.dropped), []).append(
+                harvest.archive.name
+            )
     if by_filters:
-        told = "; ".join(f"{listed(filters)} to {listed(names)}" for filters, names in by_filters.items())
+        told = "; ".join(
+            f"{listed(filters)} to {listed(names)}" for filters, names in by_filters.items()
+        )
         yield f"Not sent: {told}. Their rows satisfy it only by chance; filters_dropped gives the reasons."
 
 
-def _dated_order(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+def _dated_order(
+    query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]]
+) -> Iterator[str]:
     if query.sort not in ("newest", "oldest"):
         return
-    applied = [harvest for harvest in harvests if harvest.answered and "sort" in dict(harvest.plan.sent)]
+    applied = [
+        harvest for harvest in harvests if harvest.answered and "sort" in dict(harvest.plan.sent)
+    ]
     if applied:
         found = [row for harvest in applied for row in rows.get(harvest.archive.key, ())]
         undated = sum(row.year is None for row in found)
-        yield (f"The order {query.sort!r} is no chronology: each archive orders on a date field that carries a year and no era, "
-               "and a record without a date stands where a stand-in puts it. "
-               f"{undated} of these {len(found)} rows carry no year.")
+        yield (
+            f"The order {query.sort!r} is no chronology: each archive orders on a date field that carries a year and no era, "
+            "and a record without a date stands where a stand-in puts it. "
+            f"{undated} of these {len(found)} rows carry no year."
+        )
 
 
-def _undated(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-    """A row without a date is kept where dates were asked, since nothing says that it lies outside them."""
-    dated = [harvest for harvest in harvests
-             if harvest.answered and any(name in query.bound_names for name, _ in harvest.plan.sent)]
+def _undated(
+    query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]]
+) -> Iterator[str]:
+    """A row without a date is kept where dates were asked, since nothing says that it lies outside
+    them."""
+    dated = [
+        harvest
+        for harvest in harvests
+        if harvest.answered and any(name in query.bound_names for name, _ in harvest.plan.sent)
+    ]
     found = [row for harvest in dated for row in rows.get(harvest.archive.key, ())]
     undated = sum(row.year is None and row.span is None for row in found)
     if undated:

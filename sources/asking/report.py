@@ -1,7 +1,9 @@
-"""A sourced report, written step by step: plan, sources, bibliography, sections, and the whole as one Markdown document.
+"""A sourced report, written step by step: plan, sources, bibliography, sections, and the whole as
+one Markdown document.
 
-The steps hold only what the caller wrote and what catalogue searches returned: no source is invented, no picture stands in for
-a missing one, and every source says that it comes from a search row and was not read.
+The steps hold only what the caller wrote and what catalogue searches returned: no source is
+invented, no picture stands in for a missing one, and every source says that it comes from a search
+row and was not read.
 """
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from ..transport.call import Call
 REPORTS_MAX = 20  # open reports kept at once; the one left alone longest goes first
 IDLE_S = 6 * 3600.0  # a report untouched so long is forgotten: a working day's morning or afternoon
 REPORT_LIMIT_BYTES = 25_000  # DESIGN 4, sequential_report: of the finished document, as UTF-8
-PICTURE_KINDS = ("image", "photos", "maps")  # media_type names under which archives file pictures and maps
+# media_type names under which archives file pictures and maps
+PICTURE_KINDS = ("image", "photos", "maps")
 _WORDS_A_PAGE = 500  # a printed page of plain text, the usual reckoning
 
 
@@ -35,7 +38,8 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportAnswer(Answer):
-    """Of sequential_report. `step` names what was done, `next_step` says what is due; `report` stands when it is complete."""
+    """Of sequential_report. `step` names what was done, `next_step` says what is due; `report`
+    stands when it is complete."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"notes", "sources", "sections"})
     report_id: str
@@ -95,34 +99,50 @@ class Desk:
         draft = self._find(given.get("report_id"))
         with draft.lock:
             if draft.complete:
-                raise InvalidInput(f"Report {draft.id} is complete.", hint="Start another with topic.")
+                raise InvalidInput(
+                    f"Report {draft.id} is complete.", hint="Start another with topic."
+                )
             if given.get("search_sources"):
                 return self._search(draft, call)
             if "section_number" in given or given.get("is_bibliography"):
                 return self._write(draft, given)
-            raise InvalidInput("This step says neither what to search nor which section to write.", hint=_due(draft))
+            raise InvalidInput(
+                "This step says neither what to search nor which section to write.",
+                hint=_due(draft),
+            )
 
-    # ---- the steps ---------------------------------------------------------------------------------------------------
+    # ---- the steps -------------------------------------------------------------------------------
 
     def _begin(self, given: Mapping[str, Any]) -> ReportAnswer:
         if not given["topic"].strip():
-            raise InvalidInput("sequential_report.topic holds no word.", hint="Give the topic of the report.")
+            raise InvalidInput(
+                "sequential_report.topic holds no word.", hint="Give the topic of the report."
+            )
         total = given.get("total_sections") or 1 + max(3, given["page_count"])
-        draft = Draft(id=given.get("report_id") or secrets.token_hex(4), topic=given["topic"].strip(),
-                      page_count=given["page_count"], source_count=given["source_count"],
-                      include_graphics=given.get("include_graphics", False), touched_s=self._clock(), total_sections=total)
+        draft = Draft(
+            id=given.get("report_id") or secrets.token_hex(4),
+            topic=given["topic"].strip(),
+            page_count=given["page_count"],
+            source_count=given["source_count"],
+            include_graphics=given.get("include_graphics", False),
+            touched_s=self._clock(),
+            total_sections=total,
+        )
         with self._lock:
             self._forget_idle()
             if draft.id in self._drafts and not self._drafts[draft.id].complete:
-                raise InvalidInput(f"Report {draft.id!r} is open already.",
-                                   hint="Leave topic out to go on with it, or choose another report_id.")
+                raise InvalidInput(
+                    f"Report {draft.id!r} is open already.",
+                    hint="Leave topic out to go on with it, or choose another report_id.",
+                )
             self._drafts[draft.id] = draft
             while len(self._drafts) > REPORTS_MAX:
                 self._drafts.popitem(last=False)
         return _told(draft, "planned")
 
     def _search(self, draft: Draft, call: Call) -> ReportAnswer:
-        """Sources from every archive's rows: the topic's words first, then the topic as a subject when too few came."""
+        """Sources from every archive's rows: the topic's words first, then the topic as a subject
+        when too few came."""
         sources: list[dict[str, Any]] = []
         notes: list[str] = []
         failures: list[SourceError] = []
@@ -136,22 +156,36 @@ class Desk:
         if draft.include_graphics:
             for kind in PICTURE_KINDS:
                 wanted = {"query": draft.topic, "media_type": kind, "limit": 3}
-                self._collect(draft, wanted, call, graphics, 2 * len(PICTURE_KINDS), notes, failures)
+                self._collect(
+                    draft, wanted, call, graphics, 2 * len(PICTURE_KINDS), notes, failures
+                )
         draft.sources = [{"number": number, **source} for number, source in enumerate(sources, 1)]
         draft.graphics, draft.searched = graphics, True
-        notes.append("Sources are rows of catalogue searches; none was read. Read one with get_item before leaning on it.")
+        notes.append(
+            "Sources are rows of catalogue searches; none was read. Read one with get_item before leaning on it."
+        )
         if not sources:
             notes.insert(0, f"No archive returned a row for {draft.topic!r}; "
                             "write without sources, or start again with another topic.")
         return _told(draft, "sources searched", notes)
 
-    def _collect(self, draft: Draft, arguments: dict[str, Any], call: Call, into: list[dict[str, Any]], most: int,
-                 notes: list[str], failures: list[SourceError]) -> None:
+    def _collect(
+        self,
+        draft: Draft,
+        arguments: dict[str, Any],
+        call: Call,
+        into: list[dict[str, Any]],
+        most: int,
+        notes: list[str],
+        failures: list[SourceError],
+    ) -> None:
         try:
             answer = self._searcher.ask("search_items", arguments, call)
         except SourceError as error:
             failures.append(error)
-            notes.append(f"A search for {' '.join(map(str, arguments.values()))} failed ({error.code}): {error.message}")
+            notes.append(
+                f"A search for {' '.join(map(str, arguments.values()))} failed ({error.code}): {error.message}"
+            )
             return
         assert isinstance(answer, ItemsAnswer)
         for report in answer.reports:
@@ -167,7 +201,8 @@ class Desk:
                 into.append(_source(record, dates[record.source], credits[record.source]))
 
     def _write(self, draft: Draft, given: Mapping[str, Any]) -> ReportAnswer:
-        """A section, or the bibliography built from the sources; written again, it replaces what stood there."""
+        """A section, or the bibliography built from the sources; written again, it replaces what
+        stood there."""
         if not draft.searched:
             raise InvalidInput("No sources were searched yet.", hint=_due(draft))
         section = _section(draft, given)
@@ -179,14 +214,22 @@ class Desk:
                                hint="Write it first: is_bibliography true, with section_number 1.")
         size = len(_document(draft, sections).encode("utf-8", "replace"))
         if size > REPORT_LIMIT_BYTES:
-            left = REPORT_LIMIT_BYTES - len(_document(draft, draft.sections).encode("utf-8", "replace"))
-            raise InvalidInput(f"With this section the report would have {size} bytes; at most {REPORT_LIMIT_BYTES} are kept.",
-                               hint=f"Shorten the section: {max(0, left)} bytes are left for it, its heading included.")
+            left = REPORT_LIMIT_BYTES - len(
+                _document(draft, draft.sections).encode("utf-8", "replace")
+            )
+            raise InvalidInput(
+                f"With this section the report would have {size} bytes; at most {REPORT_LIMIT_BYTES} are kept.",
+                hint=f"Shorten the section: {max(0, left)} bytes are left for it, its heading included.",
+            )
         draft.sections, draft.total_sections, draft.complete = sections, total, last
-        step = "bibliography written" if section.is_bibliography else f"section {section.number} written"
+        step = (
+            "bibliography written"
+            if section.is_bibliography
+            else f"section {section.number} written"
+        )
         return _told(draft, "complete" if last else step)
 
-    # ---- the drafts --------------------------------------------------------------------------------------------------
+    # ---- the drafts ------------------------------------------------------------------------------
 
     def _find(self, report_id: str | None) -> Draft:
         with self._lock:
@@ -194,13 +237,19 @@ class Desk:
             unfinished = [draft for draft in self._drafts.values() if not draft.complete]
             if report_id is None and len(unfinished) != 1:
                 open_ids = ", ".join(draft.id for draft in unfinished)
-                told = f"Several reports are open: {open_ids}" if unfinished else "No report is open"
-                raise InvalidInput(told + ".", hint="Give report_id." if unfinished else "Start one with topic.")
+                told = (
+                    f"Several reports are open: {open_ids}" if unfinished else "No report is open"
+                )
+                raise InvalidInput(
+                    told + ".", hint="Give report_id." if unfinished else "Start one with topic."
+                )
             draft = self._drafts.get(report_id) if report_id is not None else unfinished[0]
             if draft is None:
-                raise InvalidInput(f"No report {report_id!r} is kept here: a report ends with the program that began it, one "
-                                   f"left alone for {IDLE_S / 3600:g} hours is forgotten, and at most {REPORTS_MAX} are kept.",
-                                   hint="Start it again with topic.")
+                raise InvalidInput(
+                    f"No report {report_id!r} is kept here: a report ends with the program that began it, one "
+                    f"left alone for {IDLE_S / 3600:g} hours is forgotten, and at most {REPORTS_MAX} are kept.",
+                    hint="Start it again with topic.",
+                )
             draft.touched_s = self._clock()
             self._drafts.move_to_end(draft.id)
             return draft
@@ -211,18 +260,35 @@ class Desk:
             del self._drafts[draft.id]
 
 
-# ---- what a step says ------------------------------------------------------------------------------------------------
+# ---- what a step says ----------------------------------------------------------------------------
 
 def _source(record: Record, retrieved_on: str, credit: str | None) -> dict[str, Any]:
-    """A row as a source or a picture: what the row states, its citation, and an image's address only where the row has one."""
-    item = Item(identifier=record.identifier or record.source_url, source=record.source, source_name=record.source_name,
-                title=record.title, creator=record.creator, creators=(record.creator,) if record.creator else (),
-                year=record.year, date=record.date, media_type=record.media_type,
-                source_url=record.source_url, attribution=credit)
-    stated = {"identifier": record.identifier, "source": record.source, "title": record.title, "creator": record.creator,
-              "date": record.date, "media_type": record.media_type,
-              "source_url": record.source_url, "picture_url": record.cover_url,
-              "citation": citation(item, retrieved_on=retrieved_on)["plain"]}
+    """A row as a source or a picture: what the row states, its citation, and an image's address
+    only where the row has one."""
+    item = Item(
+        identifier=record.identifier or record.source_url,
+        source=record.source,
+        source_name=record.source_name,
+        title=record.title,
+        creator=record.creator,
+        creators=(record.creator,) if record.creator else (),
+        year=record.year,
+        date=record.date,
+        media_type=record.media_type,
+        source_url=record.source_url,
+        attribution=credit,
+    )
+    stated = {
+        "identifier": record.identifier,
+        "source": record.source,
+        "title": record.title,
+        "creator": record.creator,
+        "date": record.date,
+        "media_type": record.media_type,
+        "source_url": record.source_url,
+        "picture_url": record.cover_url,
+        "citation": citation(item, retrieved_on=retrieved_on)["plain"],
+    }
     return {name: to_dict(value) for name, value in stated.items() if value is not None}
 
 
@@ -232,13 +298,23 @@ def _section(draft: Draft, given: Mapping[str, Any]) -> Section:
     used = tuple(dict.fromkeys(given.get("sources_used", ())))
     unknown = [number for number in used if number > len(draft.sources)]
     if unknown:
-        raise InvalidInput(f"sources_used names source {unknown[0]}; the report has {len(draft.sources)}.",
-                           hint="Use the numbers listed under sources.")
+        raise InvalidInput(
+            f"sources_used names source {unknown[0]}; the report has {len(draft.sources)}.",
+            hint="Use the numbers listed under sources.",
+        )
     content = visible(given.get("content", "")).strip()
     if not content and not is_bibliography:
         raise InvalidInput(f"Section {number} has no content.", hint="Give content.")
-    title = inert(given.get("title") or ("Bibliography" if is_bibliography else f"Section {number}"))
-    return Section(number=number, title=title, content=content, sources_used=used, is_bibliography=is_bibliography)
+    title = inert(
+        given.get("title") or ("Bibliography" if is_bibliography else f"Section {number}")
+    )
+    return Section(
+        number=number,
+        title=title,
+        content=content,
+        sources_used=used,
+        is_bibliography=is_bibliography,
+    )
 
 
 def _due(draft: Draft) -> str:
@@ -250,17 +326,27 @@ def _due(draft: Draft) -> str:
     if not any(section.is_bibliography for section in draft.sections.values()):
         return ("Write the bibliography: section_number 1, is_bibliography true; "
                 "it is made from sources_used, or from all sources.")
-    missing = [number for number in range(1, draft.total_sections + 1) if number not in draft.sections]
+    missing = [
+        number for number in range(1, draft.total_sections + 1) if number not in draft.sections
+    ]
     number = missing[0] if missing else draft.total_sections + 1
-    closing = " This is the last one planned: set next_section_needed to false with it." if len(missing) <= 1 else ""
+    closing = (
+        " This is the last one planned: set next_section_needed to false with it."
+        if len(missing) <= 1
+        else ""
+    )
     return f"Write section {number} of {draft.total_sections}: section_number, title, content, sources_used.{closing}"
 
 
 def _plan(draft: Draft) -> tuple[dict[str, Any], ...]:
-    """The sections planned: bibliography, introduction, parts, conclusion; about as many words as the pages asked."""
+    """The sections planned: bibliography, introduction, parts, conclusion; about as many words as
+    the pages asked."""
     parts = draft.total_sections - 1
     words = draft.page_count * _WORDS_A_PAGE // max(1, parts)
-    of_parts = ["Introduction" if at == 1 else "Conclusion" if at == parts else f"Part {at - 1}" for at in range(1, parts + 1)]
+    of_parts = [
+        "Introduction" if at == 1 else "Conclusion" if at == parts else f"Part {at - 1}"
+        for at in range(1, parts + 1)
+    ]
     return tuple({"section_number": number, "title": title, "written": number in draft.sections,
                   **({"about_words": words} if number > 1 else {})}
                  for number, title in enumerate(["Bibliography", *of_parts], 1))
@@ -270,31 +356,61 @@ def _told(draft: Draft, step: str, notes: Sequence[str] = ()) -> ReportAnswer:
     document = _document(draft, draft.sections) if draft.sections else ""
     progress = {"sections_written": len(draft.sections), "total_sections": draft.total_sections,
                 "bytes_left": REPORT_LIMIT_BYTES - len(document.encode("utf-8", "replace"))}
-    listed = step in ("sources searched", "planned")  # the lists are long: told when they are made, not at every step
-    sections = tuple({"section_number": section.number, "title": section.title, "characters": len(section.content),
-                      "sources_used": list(section.sources_used)} for _, section in sorted(draft.sections.items()))
-    return ReportAnswer(report_id=draft.id, step=step, plan=_plan(draft) if listed else (),
-                        sources=tuple(draft.sources) if listed else (), graphics=tuple(draft.graphics) if listed else (),
-                        sections=sections, progress=progress, next_step=_due(draft),
-                        report=document if draft.complete else None, notes=tuple(dict.fromkeys(notes))[:8])
+    # the lists are long: told when they are made, not at every step
+    listed = step in ("sources searched", "planned")
+    sections = tuple(
+        {
+            "section_number": section.number,
+            "title": section.title,
+            "characters": len(section.content),
+            "sources_used": list(section.sources_used),
+        }
+        for _, section in sorted(draft.sections.items())
+    )
+    return ReportAnswer(
+        report_id=draft.id,
+        step=step,
+        plan=_plan(draft) if listed else (),
+        sources=tuple(draft.sources) if listed else (),
+        graphics=tuple(draft.graphics) if listed else (),
+        sections=sections,
+        progress=progress,
+        next_step=_due(draft),
+        report=document if draft.complete else None,
+        notes=tuple(dict.fromkeys(notes))[:8],
+    )
 
 
 def _document(draft: Draft, sections: Mapping[int, Section]) -> str:
-    """The report as Markdown: title, sections in order with the bibliography last, pictures, credits."""
+    """The report as Markdown: title, sections in order with the bibliography last, pictures,
+    credits."""
     written = [section for _, section in sorted(sections.items())]
     parts = [f"# {inert(draft.topic)}"]
     for section in [section for section in written if not section.is_bibliography]:
-        used = f"\n\nSources: {', '.join(f'[{number}]' for number in section.sources_used)}" if section.sources_used else ""
+        used = (
+            f"\n\nSources: {', '.join(f'[{number}]' for number in section.sources_used)}"
+            if section.sources_used
+            else ""
+        )
         parts.append(f"## {section.title}\n\n{section.content}{used}")
     if draft.graphics:
-        lines = (f"- {inert(picture.get('title', 'untitled'))}: {picture.get('picture_url', picture['source_url'])}"
-                 for picture in draft.graphics)
+        lines = (
+            f"- {inert(picture.get('title', 'untitled'))}: {picture.get('picture_url', picture['source_url'])}"
+            for picture in draft.graphics
+        )
         parts.append("## Pictures\n\n" + "\n".join(lines))
     for section in [section for section in written if section.is_bibliography]:
         used_anywhere = {number for other in written for number in other.sources_used}
-        wanted = [source for source in draft.sources if not used_anywhere or source["number"] in used_anywhere]
+        wanted = [
+            source
+            for source in draft.sources
+            if not used_anywhere or source["number"] in used_anywhere
+        ]
         entries = "\n".join(f"{source['number']}. {inert(source['citation'])}" for source in wanted)
-        parts.append(f"## {section.title}\n\n" + "\n\n".join(part for part in (section.content, entries) if part))
+        parts.append(
+            f"## {section.title}\n\n"
+            + "\n\n".join(part for part in (section.content, entries) if part)
+        )
     if draft.credits:
         parts.append("Credits: " + "; ".join(inert(credit) for credit in draft.credits))
         parts.append("The sources were found by catalogue searches and not read here.")

@@ -1,4 +1,5 @@
-"""The tools offered: the schema files, with the registry's names filled in. Light: hosts wait for it at every start."""
+"""The tools offered: the schema files, with the registry's names filled in. Light: hosts wait for
+it at every start."""
 from __future__ import annotations
 
 import functools
@@ -19,25 +20,40 @@ if TYPE_CHECKING:
     Listed: TypeAlias = Entry | type[Archive]  # either says its key and its kinds of material
 
 SCHEMAS = Path(__file__).resolve().parent.parent.parent / "schemas"
-TOOLS = ("search_inside", "search_items", "get_item", "read_text", "search_headings", "browse_collections", "sequential_report")
+TOOLS = (
+    "search_inside",
+    "search_items",
+    "get_item",
+    "read_text",
+    "search_headings",
+    "browse_collections",
+    "sequential_report",
+)
 
 
 def settings_in_force(environ: Mapping[str, str], warn: Callable[[str], None]) -> Settings:
-    """The settings of a program that has these tools and the registry's archives; `warn` as in `read_settings`."""
+    """The settings of a program that has these tools and the registry's archives; `warn` as in
+    `read_settings`."""
     from ..settings import read_settings
 
-    return read_settings(environ, warn=warn, known_tools=TOOLS, known_sources=tuple(entry.key for entry in ENTRIES))
+    return read_settings(
+        environ, warn=warn, known_tools=TOOLS, known_sources=tuple(entry.key for entry in ENTRIES)
+    )
 
 
 @functools.cache
 def schema_file(name: str) -> dict[str, Any]:
-    """One schema file, by name without ending ("search_inside.input"); to be read, never changed."""
+    """One schema file, by name without ending ("search_inside.input"); to be read, never
+    changed."""
     loaded: dict[str, Any] = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
     return loaded
 
 
-def tool_schemas(settings: Settings, archives: Sequence[Listed] = ENTRIES) -> dict[str, dict[str, Any]]:
-    """For each tool offered, in order: title, description, inputSchema, outputSchema; the two enumerations filled in."""
+def tool_schemas(
+    settings: Settings, archives: Sequence[Listed] = ENTRIES
+) -> dict[str, dict[str, Any]]:
+    """For each tool offered, in order: title, description, inputSchema, outputSchema; the two
+    enumerations filled in."""
     offered = [name for name in TOOLS if settings.tools is None or name in settings.tools]
     return {name: tool_schema(name, archives) for name in offered}
 
@@ -46,10 +62,17 @@ def tool_schema(name: str, archives: Sequence[Listed]) -> dict[str, Any]:
     source = schema_file(f"{name}.input")
     properties = dict(source["properties"])
     if "sources" in properties:
-        properties["sources"] = {**properties["sources"], "items": {"type": "string", "enum": [a.key for a in archives]}}
+        properties["sources"] = {
+            **properties["sources"],
+            "items": {"type": "string", "enum": [a.key for a in archives]},
+        }
     if "media_type" in properties:
         names = list(dict.fromkeys(kind for archive in archives for kind in archive.media_types))
         properties["media_type"] = {**properties["media_type"], "enum": names}
     shape = {key: value for key, value in source.items() if key not in ("title", "description")}
-    return {"title": source["title"], "description": source["description"], "inputSchema": {**shape, "properties": properties},
-            "outputSchema": schema_file(f"{name}.output")}
+    return {
+        "title": source["title"],
+        "description": source["description"],
+        "inputSchema": {**shape, "properties": properties},
+        "outputSchema": schema_file(f"{name}.output"),
+    }

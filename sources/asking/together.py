@@ -1,27 +1,38 @@
-"""Asking several archives at once: one thread each, all awaited within the call's budget. Order of arrival never shows."""
+"""Several archives at once: each made ready for one call, asked in a thread of its own, all awaited
+within the call's budget. Order of arrival never shows."""
 from __future__ import annotations
 
+import datetime
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ..contract import Archive
 from ..errors import LIBRARIES, Cancelled, SourceError, TimedOut, UnreadableAnswer
+from ..settings import Settings
+from ..transport.asker import ArchiveAsker
 from ..transport.call import Call
+from ..transport.flights import Transport
 
 T = TypeVar("T")
-_GRACE_S = 0.5  # a worker raises by itself at the call's deadline; this much later it is left behind
+# a worker raises by itself at the call's deadline; this much later it is left behind
+_GRACE_S = 0.5
 _LOOK_S = 0.25  # how often a cancelled call is noticed when no worker moves
 
 log = logging.getLogger("books")
 
 
-def ask_each(jobs: Mapping[str, Callable[[], T]], names: Mapping[str, str], call: Call) -> dict[str, T | SourceError]:
+def ask_each(
+    jobs: Mapping[str, Callable[[], T]], names: Mapping[str, str], call: Call
+) -> dict[str, T | SourceError]:
     """The result or the error of every job, by archive key, in the order of `jobs`.
 
-    A job that has not come back when the budget is spent counts as TimedOut; what the others brought is kept. A fault of an
-    adapter itself is logged and becomes that archive's UnreadableAnswer, so that no archive's fault loses another's rows.
+    A job that has not come back when the budget is spent counts as TimedOut; what the others
+    brought is kept. A fault of an adapter itself is logged and becomes that archive's
+    UnreadableAnswer, so that no archive's fault loses another's rows.
 
     Raises:
         Cancelled: the caller took the call back. ImportError: one of LIBRARIES is missing.
@@ -70,4 +81,79 @@ def _outcome(future: Future[Any], key: str, name: str) -> Any:
     if isinstance(error, Cancelled) or (isinstance(error, ImportError) and error.name in LIBRARIES):
         raise error  # without its library no archive could answer
     log.error("%s: a fault in reading its answer", key, exc_info=error)
-    return UnreadableAnswer(f"{name} answered something that this client could not read.", archive=key)
+    return UnreadableAnswer(
+        f"{name} answered something that this client could not read.", archive=key
+    )
+
+
+# ---- an archive made ready for one call ----
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """An archive during one call. `asker` remembers what was sent for it and when the answers were
+    first fetched."""
+
+    archive: Archive
+    asker: ArchiveAsker
+    stand_in: bool
+
+    def sent(self) -> int:
+        """A number that grows whenever something was asked, of the archive or of the cache."""
+        return len(self.asker.replies) + self.asker.requests_sent
+
+    def ask(self, work: Callable[[Archive], T]) -> T:
+        """What the archive answers. An answer that came and could not be read is not kept for
+        whoever asks next."""
+        try:
+            return work(self.archive)
+        except Exception as error:
+            if isinstance(error, UnreadableAnswer) or not isinstance(
+                error, (SourceError, Cancelled)
+            ):
+                self.asker.forget()
+            raise
+
+    def others_waiting(self) -> bool:
+        return not self.stand_in and self.asker.others_waiting()
+
+    @property
+    def retrieved_at(self) -> str:
+        """When the earliest answer used here was first fetched; now, when none was."""
+        return self.asker.retrieved_at or datetime.datetime.now(datetime.timezone.utc).strftime(
+            "%Y-%m-%dT%H:%M:%SZ"
+        )
+
+    def attribution(self) -> str:
+        return self.archive.attribution(self.retrieved_at)
+
+    def credit(self) -> dict[str, Any]:
+        """What a report says of an archive that answered, whatever it answered."""
+        return {"attribution": self.attribution(), "cached": self.asker.cached,
+                "replayed": self.asker.replayed or None, "retrieved_at": self.retrieved_at}
+
+    def replay_note(self) -> tuple[str, ...]:
+        """For an answer without a report on each archive: that it comes from kept answers, and of
+        what day."""
+        if not self.asker.replayed:
+            return ()
+        return (
+            f"Answered from kept answers alone, the earliest of {self.retrieved_at[:10]}; nothing was asked of the archive "
+            "now.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """Opens archives for calls. `readers` holds stand-ins by archive key, used in place of the
+    adapter."""
+
+    settings: Settings
+    transport: Transport
+    readers: Mapping[str, Archive]
+
+    def open(self, archive: type[Archive], call: Call) -> Opened:
+        asker = self.transport.for_call(call, archive.key)
+        stand_in = self.readers.get(archive.key)
+        return Opened(
+            archive=stand_in or archive(asker), asker=asker, stand_in=stand_in is not None
+        )

@@ -1,7 +1,9 @@
-"""One question, the further wordings worth asking, and the characters that no index keeps: pure functions, no network.
+"""One question, the further wordings worth asking, and the characters that no index keeps: pure
+functions, no network.
 
-Every wording is made from the letters of the question alone, without a lexicon and without statistics, so that a reader can
-make it again by hand. A word is never split, and no mark is ever added to a letter.
+Every wording is made from the letters of the question alone, without a lexicon and without
+statistics, so that a reader can make it again by hand. A word is never split, and no mark is ever
+added to a letter.
 """
 from __future__ import annotations
 
@@ -10,14 +12,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-# Double quotation marks of many languages. The typewriter's own mark stays between two letters, where it belongs to the word
-# (Hebrew abbreviations are written so); single marks are left alone, since an apostrophe looks the same.
+# Double quotation marks of many languages. The typewriter's own mark stays between two letters,
+# where it belongs to the word (Hebrew abbreviations are written so); single marks are left alone,
+# since an apostrophe looks the same.
 _QUOTES = re.compile(r'[“”„‟«»‹›＂〝〞〟「」『』]|(?<![^\W_])"|"(?![^\W_])')
 _ORDINARY = re.compile(r"(?<=[^\W_])['’ʼ‐‑-]+(?=[^\W_])|(?<=[^\W_])['’ʼ]|[.,;:!?…]+(?=\s|$)|\"")
 _RUN_ENDS = ",;:?!)("  # after these a capital begins another name
 _SENTENCE_ENDS = "?!"  # a full stop also ends an abbreviation, so it proves nothing
-_LITTLE_WORD = 3  # letters; in a title only such words keep a small initial ("The Call of the Wild")
-_MARKED_LATIN = re.compile(r"LATIN (?:CAPITAL|SMALL) LETTER ([A-Z]) WITH ")  # ø, ł, đ: a letter and its stroke have no parts
+# letters; in a title only such words keep a small initial ("The Call of the Wild")
+_LITTLE_WORD = 3
+# ø, ł, đ: a letter and its stroke have no parts
+_MARKED_LATIN = re.compile(r"LATIN (?:CAPITAL|SMALL) LETTER ([A-Z]) WITH ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,8 @@ class _Word:
 def wordings(query: str) -> tuple[Wording, ...]:
     """The question as asked, then its further wordings in the order worth asking, each text once.
 
-    The caller decides how many go out. A text that equals an earlier one letter for letter is left out.
+    The caller decides how many go out. A text that equals an earlier one letter for letter is left
+    out.
     """
     found = {query: "as asked"}
     for text, derivation in _derived(query):
@@ -49,10 +55,12 @@ def wordings(query: str) -> tuple[Wording, ...]:
 
 
 def lost_characters(query: str) -> str:
-    """The characters of a query that are no word to an index, each once in written order, parted by blanks; "" when none.
+    """The characters of a query that are no word to an index, each once in written order, parted by
+    blanks; "" when none.
 
-    Left out is what nobody counts as part of the question: quotation marks, apostrophes and hyphens inside a word, and the
-    punctuation that ends a word or the sentence. A query without any word loses all it has.
+    Left out is what nobody counts as part of the question: quotation marks, apostrophes and hyphens
+    inside a word, and the punctuation that ends a word or the sentence. A query without any word
+    loses all it has.
     """
     if not any(map(_is_word_part, query)):
         return " ".join(dict.fromkeys("".join(query.split())))
@@ -61,9 +69,11 @@ def lost_characters(query: str) -> str:
 
 
 def without_diacritics(text: str) -> str:
-    """The text with the marks of its Latin letters taken off; a letter of any other script stays as it was written.
+    """The text with the marks of its Latin letters taken off; a letter of any other script stays as
+    it was written.
 
-    Elsewhere the letter and its mark are one letter of the alphabet (Cyrillic й is not и), and no catalogue files the other.
+    Elsewhere the letter and its mark are one letter of the alphabet (Cyrillic й is not и), and no
+    catalogue files the other.
     """
     kept: list[str] = []
     on_latin = False
@@ -94,40 +104,53 @@ def _derived(query: str) -> Iterator[tuple[str, str]]:
 
 
 def _split(text: str) -> Iterator[_Word]:
-    """The words of a text, punctuation at their edges taken off; a blank is the only thing that parts two words."""
+    """The words of a text, punctuation at their edges taken off; a blank is the only thing that
+    parts two words."""
     leads = True
     for chunk in text.split():
         edges = [at for at, char in enumerate(chunk) if _is_word_part(char)]
         if edges:
             bare = chunk[edges[0]:edges[-1] + 1]
-            yield _Word(text=bare, capital=_has_capital(bare), leads=leads, ends_run=chunk[-1] in _RUN_ENDS)
+            yield _Word(
+                text=bare, capital=_has_capital(bare), leads=leads, ends_run=chunk[-1] in _RUN_ENDS
+            )
             leads = False
         leads = leads or chunk[-1] in _SENTENCE_ENDS
 
 
 def _capitalised(words: tuple[_Word, ...]) -> Iterator[tuple[str, str]]:
-    """The words that a capital marks as names: whole runs up to three words in all, then up to two."""
+    """The words that a capital marks as names: whole runs up to three words in all, then up to
+    two."""
     if _capitals_mark_nothing(words):
         return
     runs = _runs(words)
     three, two = _fitting(runs, 3), _fitting(runs, 2)
     if three:
-        yield " ".join(three), "capitalised words" if three == two else "capitalised words, up to three"
+        yield (
+            " ".join(three),
+            "capitalised words" if three == two else "capitalised words, up to three",
+        )
     if two:
         yield " ".join(two), "capitalised words, up to two"
 
 
 def _capitals_mark_nothing(words: tuple[_Word, ...]) -> bool:
-    """Whether capitals are this text's manner throughout: all capitals, or the title case of a heading."""
+    """Whether capitals are this text's manner throughout: all capitals, or the title case of a
+    heading."""
     letters = "".join(word.text for word in words)
     if not any(char.islower() for char in letters):
         return True
     small = [word for word in words if not word.capital]
-    return words[0].capital and len(small) * 2 < len(words) and all(len(word.text) <= _LITTLE_WORD for word in small)
+    return (
+        words[0].capital
+        and len(small) * 2 < len(words)
+        and all(len(word.text) <= _LITTLE_WORD for word in small)
+    )
 
 
 def _runs(words: tuple[_Word, ...]) -> list[list[str]]:
-    """Capitalised words that follow one another, as one name each; a run of single letters ("I") is no name."""
+    """Capitalised words that follow one another, as one name each; a run of single letters ("I") is
+    no name."""
     runs: list[list[str]] = [[]]
     for at, word in enumerate(words):
         followed = not word.ends_run and any(follower.capital for follower in words[at + 1:at + 2])
@@ -140,7 +163,8 @@ def _runs(words: tuple[_Word, ...]) -> list[list[str]]:
 
 
 def _fitting(runs: Iterable[list[str]], most: int) -> list[str]:
-    """The runs, in written order, that fit whole into so many words; one that does not fit is left out."""
+    """The runs, in written order, that fit whole into so many words; one that does not fit is left
+    out."""
     kept: list[str] = []
     for run in runs:
         if len(kept) + len(run) <= most:
@@ -149,7 +173,8 @@ def _fitting(runs: Iterable[list[str]], most: int) -> list[str]:
 
 
 def _longest(words: list[str]) -> Iterator[tuple[str, str]]:
-    """What the letters alone can say of a long question: its three, then its two longest words, in written order."""
+    """What the letters alone can say of a long question: its three, then its two longest words, in
+    written order."""
     first_seen: dict[str, str] = {}
     for word in words:
         first_seen.setdefault(word.casefold(), word)
@@ -166,9 +191,14 @@ def _letters(word: str) -> int:
 
 
 def _has_capital(word: str) -> bool:
-    """Whether a word begins with a capital, also behind an elided article ("l'Odyssée", "dell'Arte")."""
+    """Whether a word begins with a capital, also behind an elided article ("l'Odyssée",
+    "dell'Arte")."""
     elided = re.match("([^'’ʼ]+)['’ʼ](.)", word)
-    return word[:1].isupper() or word[:1].istitle() or (elided is not None and elided[1].islower() and elided[2].isupper())
+    return (
+        word[:1].isupper()
+        or word[:1].istitle()
+        or (elided is not None and elided[1].islower() and elided[2].isupper())
+    )
 
 
 def _bare_latin(base: str) -> str:

@@ -18,9 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..answers import Answer
+from ..answers import Answer, failure
 from ..asking.arguments import nearest
-from ..asking.reporting import failure
 from ..asking.schemas import settings_in_force, tool_schemas
 from ..contract import to_dict
 from ..errors import InvalidInput, SourceError, lacking_library

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..asking.notes import NOBODY_ASKED
+from ..answers import NOBODY_ASKED
 from ..contract import to_dict
 from ..errors import SourceError
 from ..text import first_match, window, words

@@ -1,52 +1,105 @@
-"""Cutting long text to the part that was asked, and finding words in a page. Pure functions; all figures are characters."""
+"""Which part of a record or of a text an answer shows: the slices that were asked for, or smaller
+ones that fit. Nothing is read again for a smaller window."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ..answers import Window
-from ..text import ELLIPSIS
-from ..text import find as text_find
+from ..answers import ItemAnswer, ListWindow, TextAnswer, Window
+from ..contract import Item
+from ..text import part
 
-PASSAGE_MARGIN = 300  # characters either side of an occurrence (DESIGN 4, read_text)
-
-
-def cut(text: str, offset: int, max_chars: int) -> tuple[str, Window]:
-    """The part of `text` from `offset`, ended at a line end where one stands in its second half, else at a blank, else hard."""
-    end = min(len(text), offset + max_chars)
-    if end < len(text):
-        floor = offset + (end - offset) // 2
-        at = max(text.rfind("\n", floor, end), -1)
-        at = at if at >= 0 else text.rfind(" ", floor, end)
-        end = at + 1 if at >= 0 else end
-    part = text[offset:end] if offset < len(text) else ""
-    following = end if offset < len(text) and end < len(text) else None
-    return part, Window(offset=offset, returned_chars=len(part), total_chars=len(text), next_offset=following)
+# The lists of a record that a window cuts here; editions and pages come cut from the archive.
+LOCAL_LISTS = ("subjects", "contributors", "context")
+READ_LISTS = ("editions", "pages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The passages around occurrences, in order, and how many occurrences there are in all and inside the passages."""
+class ItemWindow:
+    """The slices of a record: of each list, of the prose (in characters), of the files.
+    `list_total` is how long the list is from which the archive read its slice."""
 
-    passages: tuple[str, ...]
-    occurrences: int
-    shown: int
+    sections: tuple[str, ...]
+    list_offset: int
+    list_limit: int
+    list_total: int | None
+    text_offset: int
+    text_chars: int
+    copies: int
 
 
-def find(text: str, match: str, max_passages: int) -> Found:
-    """Occurrences of the words and quoted phrases of `match`; a word matches whole, case and accents folded.
+def asked_window(given: Mapping[str, Any], sections: tuple[str, ...],
+                 list_total: int | None) -> ItemWindow:
+    return ItemWindow(sections=sections, list_offset=given["list_offset"],
+                      list_limit=given["list_limit"], list_total=list_total,
+                      text_offset=given["text_offset"], text_chars=given["max_text_chars"],
+                      copies=given["max_copies"])
 
-    An occurrence inside the passage before it makes no passage of its own. In scripts written without blanks a term matches
-    wherever it stands.
-    """
-    spans = text_find(text, match)
-    passages: list[str] = []
-    shown, covered_to = 0, -1
-    for start, end in spans:
-        if end <= covered_to:
-            shown += 1
-        elif len(passages) < max_passages:
-            low, covered_to = max(0, start - PASSAGE_MARGIN), min(len(text), end + PASSAGE_MARGIN)
-            cut_out = " ".join(text[low:covered_to].split())
-            passages.append((ELLIPSIS if low else "") + cut_out + (ELLIPSIS if covered_to < len(text) else ""))
-            shown += 1
-    return Found(passages=tuple(passages), occurrences=len(spans), shown=shown)
+
+def windowed(answer: ItemAnswer, window: ItemWindow) -> ItemAnswer:
+    """The answer with its record cut to a window; what was cut is said, with how to go on."""
+    record = answer.record
+    prose = record.description or ""
+    shown, following = part(prose, window.text_offset, window.text_chars)
+    notes = []
+    if prose and window.text_offset >= len(prose):
+        notes.append(f"The prose of this record ends at character {len(prose)}; text_offset lies "
+                     "past its end.")
+    item, cut_notes = _lists(record, window)
+    told = "description" in window.sections and bool(prose)
+    list_window, past = _list_window(record, window)
+    return replace(
+        answer, item=replace(item, description=shown or None), window=window,
+        text_window=Window(offset=window.text_offset, returned_chars=len(shown),
+                           total_chars=len(prose), next_offset=following) if told else None,
+        list_window=list_window,
+        notes=tuple(dict.fromkeys((*answer.stated_notes, *notes, *cut_notes, *past))))
+
+
+def _lists(record: Item, window: ItemWindow) -> tuple[Item, list[str]]:
+    """The record with every list cut, and what is said of those that go on."""
+    low, high = window.list_offset, window.list_offset + window.list_limit
+    cut: dict[str, Any] = {name: getattr(record, name)[:window.list_limit] for name in READ_LISTS}
+    notes = []
+    for name in LOCAL_LISTS:
+        every = getattr(record, name)
+        cut[name] = every[low:high]
+        if name in window.sections and len(every) > high:
+            notes.append(f"{len(every) - high} more {name} stand in the record; list_offset {high} "
+                         "goes on.")
+    files = low + window.copies
+    cut["copies"] = record.copies[low:files]
+    if "copies" in window.sections and len(record.copies) > files:
+        notes.append(f"{len(record.copies) - files} more copies stand in the record; list_offset "
+                     f"{files} goes on.")
+    return replace(record, **cut), notes
+
+
+def _list_window(record: Item, window: ItemWindow) -> tuple[ListWindow | None, tuple[str, ...]]:
+    """Where the list that the archive read goes on; and that the offset lies past its end."""
+    asked = [getattr(record, name) for name in READ_LISTS if name in window.sections]
+    listed = next((entries for entries in asked if entries), asked[0] if asked else None)
+    if listed is None or window.list_total is None:
+        return None, ()
+    shown = min(len(listed), window.list_limit)
+    end = window.list_offset + shown
+    past = f"The list has {window.list_total} entries; list_offset lies past its end."
+    return ListWindow(
+        offset=window.list_offset, returned=shown, total=window.list_total,
+        next_offset=end if listed and end < window.list_total else None), (
+            (past,) if not listed and window.list_offset else ())
+
+
+def text_part(answer: TextAnswer, chars: int) -> TextAnswer:
+    """The answer with at most so many characters of its page, from where it was asked to begin."""
+    text = answer.whole_text
+    if text is None:
+        return answer
+    shown, following = part(text, answer.text_offset, chars)
+    notes = answer.notes
+    if text and answer.text_offset >= len(text):
+        notes = (*notes, f"The text ends at character {len(text)}; text_offset lies past its end.")
+    window = Window(offset=answer.text_offset, returned_chars=len(shown), total_chars=len(text),
+                    next_offset=following)
+    return replace(answer, text=shown, text_window=window, notes=tuple(dict.fromkeys(notes)))

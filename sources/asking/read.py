@@ -1,0 +1,161 @@
+"""One record read, one page read, or words sought inside one record."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from ..answers import SECTIONS, ItemAnswer, TextAnswer
+from ..contract import Archive, Item, ItemQuery, PageEntry, PageText, Passage, Passages, Reference
+from ..errors import InvalidInput, SourceError
+from ..telling.citations import citation
+from ..telling.windows import asked_window, text_part, windowed
+from ..text import passages
+from ..transport.call import Call
+from .identifiers import read_identifier
+from .notes import capital
+from .together import Opened, Opener
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One identifier under way: what it names, and its archive made ready for this call."""
+
+    reference: Reference
+    opened: Opened
+
+    @property
+    def archive(self) -> type[Archive]:
+        return type(self.opened.archive)
+
+    def ask(self, work: Callable[[Archive], T]) -> T:
+        """What the archive answers; whatever fails here failed while reading."""
+        try:
+            return self.opened.ask(work)
+        except SourceError as error:
+            error.stage = error.stage or "read"
+            raise
+
+
+def open_identifier(identifier: str, tool: str, archives: Sequence[type[Archive]],
+                    opener: Opener, call: Call) -> Reading:
+    """Raises InvalidInput for an identifier that cannot be read, and for an archive that does not
+    answer `tool`, naming those that do."""
+    reference = read_identifier(identifier, archives)
+    archive = next(archive for archive in archives if archive.key == reference.source)
+    absence = archive.absence(tool, opener.settings)
+    if absence:
+        able = ", ".join(other.key for other in archives
+                         if other.absence(tool, opener.settings) is None)
+        raise InvalidInput(absence, archive=archive.key, hint=f"{tool} is answered by: {able}.")
+    return Reading(reference=reference, opened=opener.open(archive, call))
+
+
+# ---- a record ------------------------------------------------------------------------------------
+
+def get_item(reading: Reading, given: Mapping[str, Any]) -> ItemAnswer:
+    """The record, in the sections and windows asked."""
+    archive, opened, reference = reading.archive, reading.opened, reading.reference
+    asked = tuple(section for section in SECTIONS if section in given["sections"])
+    # the others never read as empty
+    able = tuple(section for section in asked if section not in archive.unread_fields)
+    wanted = ItemQuery(sections=able, list_offset=given["list_offset"],
+                       list_limit=given["list_limit"])
+    read = reading.ask(lambda archive: archive.read_record(reference, wanted))
+    item = replace(read.item, source=reference.source, source_name=archive.name,
+                   attribution=opened.attribution())
+    cite = partial(_cited, reading) if "citation" in able else None
+    item = cite(item) if cite else item
+    answer = ItemAnswer(
+        item=item, record=item, cite=cite, id_read_as=reference.read_as, sections_returned=able,
+        sections_omitted=tuple(section for section in SECTIONS if section not in asked),
+        fields_not_read_from_this_archive=archive.unread_fields,
+        stated_notes=(*read.notes, *opened.replay_note()))
+    return windowed(answer, asked_window(given, able, read.list_total))
+
+
+def _cited(reading: Reading, item: Item) -> Item:
+    page = _cited_page(reading.reference, reading.archive, item)
+    told = citation(item, retrieved_on=reading.opened.retrieved_at[:10], page=page)
+    return replace(item, citation=told)
+
+
+def _cited_page(reference: Reference, archive: type[Archive], item: Item) -> PageEntry | None:
+    """The page that the identifier named, for the citation's locator; with its printed number and
+    its own address when the record lists it."""
+    if reference.page is None or archive.pages_are is None:
+        return None
+    listed = next((entry for entry in item.pages if entry.page_number == reference.page), None)
+    return listed or PageEntry(page_number=reference.page, page_number_is=archive.pages_are,
+                               source_url=archive.page_address(item, reference.page))
+
+
+# ---- a page, or words inside a record ------------------------------------------------------------
+
+def read_text(reading: Reading, given: Mapping[str, Any]) -> TextAnswer:
+    """One page's text, the passages in it, or the passages that the archive finds in a record.
+
+    Raises:
+        InvalidInput: neither page nor match, or a page beside an identifier that names another.
+    """
+    reference, page, match = reading.reference, given.get("page"), given.get("match")
+    if page is not None and reference.page is not None and page != reference.page:
+        raise InvalidInput(f"The identifier names page {reference.page}, and page is {page}.",
+                           hint="Leave page out, or give the record's identifier.")
+    page = reference.page if page is None else page
+    if page is not None:
+        number = page
+        read = reading.ask(lambda archive: archive.read_page(reference, number))
+        answer = _described(read, reading, ())
+        if match is None:
+            whole = replace(answer, whole_text=read.text, text_offset=given["text_offset"])
+            return text_part(whole, given["max_text_chars"])
+        return _passages_of(answer, read, match, given["max_passages"])
+    if match is None:
+        raise InvalidInput("read_text needs a page or a match.",
+                           hint="Give page to read one page, or match to search inside the "
+                                "record.")
+    return _sought(reading, match, given["max_passages"])
+
+
+def _sought(reading: Reading, match: str, max_passages: int) -> TextAnswer:
+    found: Passages = reading.ask(
+        lambda archive: archive.search_record(reading.reference, match, max_passages))
+    return replace(_described(found.page, reading, found.notes), passages=found.passages,
+                   match_count=found.match_count)
+
+
+def _described(page: PageText, reading: Reading, notes: Sequence[str]) -> TextAnswer:
+    """What is said of a page whatever was asked of it."""
+    reference, opened = reading.reference, reading.opened
+    read_as = (capital(reference.read_as) + ".",) if reference.read_as else ()
+    alike = {name: getattr(page, name) for name in _ALIKE}
+    return TextAnswer(
+        **alike, source=reference.source, attribution=opened.attribution(),
+        page_number_is=page.page_number_is or opened.archive.pages_are,
+        notes=(*read_as, *page.notes, *notes, *opened.replay_note()))
+
+
+_ALIKE = ("identifier", "title", "published_on", "publication", "places", "edition", "page_number",
+          "printed_page", "page_count", "ocr_available", "text_refused", "source_url", "image_url",
+          "previous_page", "next_page", "item_identifier", "rights")
+
+
+def _passages_of(answer: TextAnswer, read: PageText, match: str, most: int) -> TextAnswer:
+    """The passages around a match in a page that was read."""
+    found = passages(read.text or "", match, most)
+    notes = list(answer.notes)
+    if read.text and not found.occurrences:
+        notes.append("The words do not stand in the text of this page as it was read by machine; "
+                     "scanned text can be misread.")
+    if found.occurrences > found.shown:
+        outside = found.occurrences - found.shown
+        notes.append(f"{outside} of {found.occurrences} occurrences lie outside these passages; "
+                     "raise max_passages for more.")
+    told = tuple(Passage(page_number=read.page_number, text=text, source_url=read.source_url)
+                 for text in found.passages)
+    return replace(answer, passages=told, notes=tuple(notes),
+                   match_count=found.occurrences if read.text is not None else None)
