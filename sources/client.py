@@ -21,7 +21,7 @@ from .answers import (
 from .asking import read, search
 from .asking.arguments import check
 from .asking.report import Desk, ReportAnswer
-from .asking.together import Opener
+from .asking.together import Opened, Opener
 from .contract import CALLS, FIELDS, Archive, Query
 from .registry import ARCHIVES
 from .settings import VERSION, Settings, read_settings
@@ -89,6 +89,10 @@ class BooksClient:
         """A call with the budget of the settings; cancel() on it stops the work from another
         thread."""
         return Call(self.settings.call_budget_ms / 1000, tell=tell, clock=self.transport.clock)
+
+    def opened(self, archive: type[Archive], call: Call) -> Opened:
+        """An archive made ready for one call, for whoever asks it alone."""
+        return self._opener.open(archive, call)
 
     # ---- the tools, as methods -------------------------------------------------------------------
 

@@ -9,8 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+TYPE_CHECKING = False  # typing itself would be a twentieth of the start
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Parse: TypeAlias = Callable[[str], Any]
+
 VERSION = "1.0.0"  # the product's, as archives see it; mcp_books.__version__ is the same, a test holds them together
-PROJECT_URL = "https://github.com/smeet666/mcp-books"  # the owner's page; archives reach a human through it
+PROJECT_URL = ""  # the project's own page, set by its owner; no address stands anywhere until then
 LOG_LEVELS = ("silent", "error", "info", "debug")
 _MAX_MS = 24 * 3600 * 1000  # a day; anything longer is a typing error
 
@@ -34,6 +40,10 @@ class Settings:
     state_dir: Path | None = None  # None = off
     record_dir: Path | None = None
     replay_dir: Path | None = None
+    search_log: Path | None = None
+    http_hosts: tuple[str, ...] = ()
+    http_origins: tuple[str, ...] = ()
+    gateway_unreadable: bool = False  # nothing is sent: a typing error must not ask the archives
     origin: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -48,40 +58,93 @@ def default_state_dir(environ: Mapping[str, str]) -> Path | None:
     return Path(base) / "mcp-books" if base else None
 
 
-def read_settings(environ: Mapping[str, str] = os.environ, *, warn: Callable[[str], None] = lambda line: None,
-                  known_sources: tuple[str, ...] = (), known_tools: tuple[str, ...] = ()) -> Settings:
-    """The settings in force. `warn` gets one line for each value that could not be read. The folder to record in is made."""
-    values: dict[str, object] = {"state_dir": default_state_dir(environ)}
+def read_settings(environ: Mapping[str, str] = os.environ, *,
+                  warn: Callable[[str], None] = lambda line: None,
+                  known_sources: tuple[str, ...] = (),
+                  known_tools: tuple[str, ...] = ()) -> Settings:
+    """The settings in force. `warn` gets one line for each value that could not be read, and for
+    each BOOKS_ name that is no setting. The folder to record in is made."""
+    values: dict[str, Any] = {"state_dir": default_state_dir(environ)}
     origin: dict[str, str] = {}
+    for name, parse, wanted in _table(known_sources, known_tools):
+        text, key = environ.get(name, "").strip(), name.removeprefix("BOOKS_").lower()
+        if text:
+            try:
+                values[key] = parse(_expanded(text))
+                origin[key] = name
+            except ValueError:
+                warn(f"{name}: cannot read {text[:80]!r}; wanted {wanted}; the default stands."
+                     if key != "gateway" else f"{name}: {GATEWAY_UNREADABLE}")
+                values |= {"gateway_unreadable": True} if key == "gateway" else {}
+    _warn_of_strangers(environ, warn)
+    replay = values.get("replay_dir")
+    if replay is not None and not os.path.isdir(replay):  # in force: nothing is to go out instead
+        warn(f"BOOKS_REPLAY_DIR: there is no folder {str(replay)[:80]!r}; no question can be "
+             "answered from it.")
+    return Settings(**values, origin=origin)
 
-    def read(name: str, key: str, parse: Callable[[str], object], wanted: str) -> None:
-        text = environ.get(name, "").strip()
-        if not text:
-            return
-        try:
-            values[key] = parse(text)
-            origin[key] = name
-        except ValueError:
-            warn(f"{name}: cannot read {text[:80]!r}; wanted {wanted}; the default stands.")
 
-    read("BOOKS_USER_AGENT", "user_agent", _header_text, "printable text without line breaks")
-    read("BOOKS_MIN_INTERVAL_MS", "min_interval_ms", _count(0, _MAX_MS), "milliseconds, 0 or more")
-    read("BOOKS_TIMEOUT_MS", "timeout_ms", _count(1, _MAX_MS), "milliseconds, 1 or more")
-    read("BOOKS_MAX_RETRIES", "max_retries", _count(0, 10), "a number from 0 to 10")
-    read("BOOKS_CACHE_TTL_MS", "cache_ttl_ms", _count(0, 30 * _MAX_MS), "milliseconds, 0 or more")
-    read("BOOKS_CACHE_MAX_ENTRIES", "cache_max_entries", _count(0, 100_000), "a number from 0 to 100000")
-    read("BOOKS_LOG_LEVEL", "log_level", _one_of(LOG_LEVELS), "one of " + ", ".join(LOG_LEVELS))
-    read("BOOKS_SOURCES", "sources", _names(known_sources), "names of archives, comma-separated: " + ", ".join(known_sources))
-    read("BOOKS_TOOLS", "tools", _names(known_tools), "names of tools, comma-separated: " + ", ".join(known_tools))
-    read("BOOKS_CALL_BUDGET_MS", "call_budget_ms", _count(100, _MAX_MS), "milliseconds, 100 or more")
-    read("BOOKS_GALLICA_CONTENTS", "gallica_contents", lambda text: _one_of(("accept",))(text) == "accept", "the word accept")
-    read("BOOKS_GATEWAY", "gateway", _address, "an http or https address without a query")
-    read("BOOKS_STATE_DIR", "state_dir", lambda text: None if text.lower() == "off" else Path(text), "a folder, or off")
-    read("BOOKS_RECORD_DIR", "record_dir", _made_folder, "a folder that is there or can be made")
-    read("BOOKS_REPLAY_DIR", "replay_dir", Path, "a folder")
-    if "replay_dir" in values and not os.path.isdir(str(values["replay_dir"])):  # in force: nothing is to go out instead
-        warn(f"BOOKS_REPLAY_DIR: there is no folder {str(values['replay_dir'])[:80]!r}; no question can be answered from it.")
-    return Settings(**values, origin=origin)  # type: ignore[arg-type]  # each value was made by the parser of its field
+GATEWAY_UNREADABLE = ("cannot be read; wanted an http or https address without a query, such as "
+                      "http://127.0.0.1:8080. Nothing is sent until it is mended or unset.")
+
+
+def _table(sources: tuple[str, ...], tools: tuple[str, ...]) -> tuple[tuple[str, Parse, str], ...]:
+    """Every setting: its name, how it is read, what is wanted. Its field is its name in small
+    letters."""
+    return (
+        ("BOOKS_USER_AGENT", _header_text, "printable text without line breaks"),
+        ("BOOKS_MIN_INTERVAL_MS", _count(0, _MAX_MS), "milliseconds, 0 or more"),
+        ("BOOKS_TIMEOUT_MS", _count(1, _MAX_MS), "milliseconds, 1 or more"),
+        ("BOOKS_MAX_RETRIES", _count(0, 10), "a number from 0 to 10"),
+        ("BOOKS_CACHE_TTL_MS", _count(0, 30 * _MAX_MS), "milliseconds, 0 or more"),
+        ("BOOKS_CACHE_MAX_ENTRIES", _count(0, 100_000), "a number from 0 to 100000"),
+        ("BOOKS_LOG_LEVEL", _one_of(LOG_LEVELS), "one of " + ", ".join(LOG_LEVELS)),
+        ("BOOKS_SOURCES", _names(sources),
+         "names of archives, comma-separated: " + ", ".join(sources)),
+        ("BOOKS_TOOLS", _names(tools), "names of tools, comma-separated: " + ", ".join(tools)),
+        ("BOOKS_CALL_BUDGET_MS", _count(100, _MAX_MS), "milliseconds, 100 or more"),
+        ("BOOKS_GALLICA_CONTENTS", _accepted, "the word accept"),
+        ("BOOKS_GATEWAY", _address, "an http or https address without a query"),
+        ("BOOKS_STATE_DIR", _folder_or_off, "a folder, or off"),
+        ("BOOKS_RECORD_DIR", _made_folder, "a folder that is there or can be made"),
+        ("BOOKS_REPLAY_DIR", Path, "a folder"),
+        ("BOOKS_SEARCH_LOG", Path, "a file"),
+        ("BOOKS_HTTP_HOSTS", _list, "host names, comma-separated"),
+        ("BOOKS_HTTP_ORIGINS", _list, "origins such as https://example.org, comma-separated"),
+    )
+
+
+def _expanded(text: str) -> str:
+    """A leading ~ is the home folder; a value that still holds a variable was never filled in."""
+    if re.search(r"\$\{[^}]*\}|%[A-Za-z_]+%", text):
+        raise ValueError(text)
+    return os.path.expanduser(text) if text.startswith("~") else text
+
+
+def _warn_of_strangers(environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
+    """A BOOKS_ name that is no setting is probably a slip for one."""
+    known = [name for name, _, _ in _table((), ())]
+    for name in sorted(environ):
+        if name.startswith("BOOKS_") and name not in known and name not in _OF_TESTS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, n=1)
+            warn(f"{name} is no setting" + (f"; did you mean {near[0]}?" if near else "."))
+
+
+_OF_TESTS = ("BOOKS_LIVE", "BOOKS_STANDIN")  # what the tests are told by
+
+
+def _accepted(text: str) -> bool:
+    return _one_of(("accept",))(text) == "accept"
+
+
+def _folder_or_off(text: str) -> Path | None:
+    return None if text.lower() == "off" else Path(text)
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def _count(least: int, most: int) -> Callable[[str], int]:
@@ -112,7 +175,7 @@ def _names(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
 def _made_folder(text: str) -> Path:
     folder = Path(text)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as exc:
         raise ValueError(text) from exc
     return folder
@@ -126,6 +189,8 @@ def _header_text(text: str) -> str:
 
 def _address(text: str) -> str:
     parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        raise ValueError(text)
+    if parts.fragment or (parts.port is not None and parts.port < 1):  # a port out of range raises
         raise ValueError(text)
     return text.rstrip("/")

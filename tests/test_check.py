@@ -4,7 +4,8 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import re
-from collections.abc import Callable, Mapping
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import shelf
 from conftest import FakeClock, StandIn
 
 from sources.archives.openlibrary import OpenLibrary
+from sources.client import BooksClient
 from sources.errors import RateLimited
 from sources.registry import ARCHIVES, ENTRIES, Entry
-from sources.settings import PROJECT_URL, Settings
+from sources.settings import Settings
 from sources.shell import check
 from sources.shell.check import ROUTES, Route, probe, tell_route
 from sources.transport.flights import Transport
@@ -30,10 +32,10 @@ def checked(stand_in: StandIn, *argv: str, **environ: str) -> tuple[int, str, st
     return check.main(list(argv), environ=around, stdout=out, stderr=err), out.getvalue(), err.getvalue()
 
 
-def transport(stand_in: StandIn, **changes: Any) -> Transport:
+def transport(stand_in: StandIn, **changes: Any) -> BooksClient:
     """To the stand-in, deadlines on the real clock, pacing on a fake one."""
     settings = Settings(**{"gateway": stand_in.address, "max_retries": 0, **changes})
-    return Transport(settings, ARCHIVES, pacing_clock=FakeClock())
+    return BooksClient(settings=settings, sources=ARCHIVES, transport=Transport(settings, ARCHIVES, pacing_clock=FakeClock()))
 
 
 def asked_at(stand_in: StandIn) -> list[str]:
@@ -265,13 +267,14 @@ def told(stand_in: StandIn, **environ: str) -> str:
 
 
 def test_every_setting_is_told_with_where_it_came_from(stand_in: StandIn):
-    """Fifteen settings; what the environment changed is marked, and what could not be read is told with its reason."""
+    """Every setting; what the environment changed is marked, and what could not be read is told with its reason."""
     out = told(stand_in, BOOKS_TIMEOUT_MS="30000", BOOKS_MAX_RETRIES="many")
 
     names = [line.split()[0] for line in lines_with(out, "  BOOKS_")]
     assert names == ["BOOKS_" + name for name in (
         "USER_AGENT", "MIN_INTERVAL_MS", "TIMEOUT_MS", "MAX_RETRIES", "CACHE_TTL_MS", "CACHE_MAX_ENTRIES", "LOG_LEVEL", "SOURCES", "TOOLS",
-        "CALL_BUDGET_MS", "GALLICA_CONTENTS", "GATEWAY", "STATE_DIR", "RECORD_DIR", "REPLAY_DIR")]
+        "CALL_BUDGET_MS", "GALLICA_CONTENTS", "GATEWAY", "STATE_DIR", "RECORD_DIR", "REPLAY_DIR", "SEARCH_LOG", "HTTP_HOSTS",
+        "HTTP_ORIGINS")]
     assert [line.split() for line in lines_with(out, "  BOOKS_TIMEOUT_MS ", "  BOOKS_LOG_LEVEL ")] == [
         ["BOOKS_TIMEOUT_MS", "30000", "(environment)"], ["BOOKS_LOG_LEVEL", "error", "(default)"]]
     assert lines_with(out, "unreadable") == [
@@ -279,10 +282,10 @@ def test_every_setting_is_told_with_where_it_came_from(stand_in: StandIn):
 
 
 @pytest.mark.parametrize(("agent", "line"), [
-    ("", f"Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
-         f"until then archives see {PROJECT_URL} alone."),
-    ("reading room 3", f"Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
-                       f"until then archives see {PROJECT_URL} alone."),
+    ("", "Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
+         "until then archives see the program's name alone."),
+    ("reading room 3", "Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
+                       "until then archives see the program's name alone."),
     ("reading room (desk@example.org)", "Contact: reading room (desk@example.org)"),
     ("reading room https://example.org/desk", "Contact: reading room https://example.org/desk")])
 def test_a_missing_contact_is_said(stand_in: StandIn, agent, line):
@@ -354,7 +357,7 @@ def test_a_missing_library_is_named_and_nothing_is_asked_without_it(stand_in: St
 
     assert (status, stand_in.seen) == (1, [])
     assert lines_with(out, "Libraries: ", "No archive was asked") == [
-        f"Libraries: requests {real('requests')}, lxml MISSING (lxml >=5.2, <7), jsonschema {real('jsonschema')}",
+        f"Libraries: requests {real('requests')}, lxml MISSING (lxml >=5.2,<7), jsonschema {real('jsonschema')}",
         "No archive was asked: install what is missing first."]
 
 
@@ -370,100 +373,64 @@ def test_an_archive_that_is_none_is_bad_input(stand_in: StandIn, capsys):
 
 # ---- the wheel folder ------------------------------------------------------------------------------------------------
 
-def wheel_folder(tmp_path: Path, *names: str) -> Path:
-    for name in names:
-        (tmp_path / name).touch()
+def wheel(folder: Path, name: str, version: str, *requires: str, tag: str = "py3-none-any") -> None:
+    """A wheel that holds nothing but what it is and needs."""
+    about = f"{name.replace('-', '_')}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name.replace('-', '_')}-{version}-{tag}.whl", "w") as made:
+        needs = "".join(f"Requires-Dist: {need}\n" for need in requires)
+        made.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
+        made.writestr(f"{about}/WHEEL", f"Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: {tag}\n")
+        made.writestr(f"{about}/RECORD", "")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder in which the program and one library stand."""
+    pytest.importorskip("pip", reason="pip is not here: no folder was judged")
+    wheel(tmp_path, "mcp-books", "9.0", "lxml>=5")
+    wheel(tmp_path, "lxml", "5.3")
     return tmp_path
 
 
-def test_a_wheel_folder_that_holds_all_is_said_and_nobody_is_asked(stand_in: StandIn, tmp_path, monkeypatch):
-    """Exit 0."""
-    folder = wheel_folder(tmp_path, *COMPLETE)
-    monkeypatch.setattr(check.Machine, "here", lambda: LINUX)
-
+def test_a_wheel_folder_that_holds_all_is_said_and_nobody_is_asked(stand_in: StandIn, folder: Path):
     status, out, _ = checked(stand_in, "--wheels", str(folder))
 
     assert (status, stand_in.seen) == (0, [])
-    assert lines_with(out, "Wheels for ") == ["Wheels for cp311 on linux_x86_64: the folder holds all that is needed"]
+    assert lines_with(out, "Wheels for ") == ["Wheels for this machine: the folder holds all that is needed."]
 
 
-def test_what_a_wheel_folder_lacks_is_listed_with_the_reason(stand_in: StandIn, tmp_path, monkeypatch):
-    """Exit 1: a wheel that is missing, one for another machine, one of a version that is too new, and no build from source."""
-    names = {*COMPLETE, "lxml-5.3.0-cp311-cp311-win_amd64.whl", "jsonschema-5.0.0-py3-none-any.whl", "idna-3.10.tar.gz"}
-    folder = wheel_folder(tmp_path, *(names - {LXML, "jsonschema-4.23.0-py3-none-any.whl", "idna-3.10-py3-none-any.whl"}))
-    monkeypatch.setattr(check.Machine, "here", lambda: LINUX)
+@pytest.mark.parametrize(("gone", "named"), [("lxml", "lxml>=5"), ("mcp_books", "mcp-books")])
+def test_a_wheel_that_is_missing_is_named_the_programs_own_too(stand_in: StandIn, folder: Path, gone: str, named: str):
+    next(folder.glob(f"{gone}-*.whl")).unlink()
 
     status, out, _ = checked(stand_in, "--wheels", str(folder))
 
     assert status == 1
-    assert out.splitlines()[-4:] == [
-        "Wheels for cp311 on linux_x86_64: the folder lacks these",
-        "  lxml >=5.2, <7: none for this interpreter (cp311 on linux_x86_64); there is lxml-5.3.0-cp311-cp311-win_amd64.whl",
-        "  jsonschema >=4.20, <5: only other versions: 5.0.0",
-        "  idna >=2.5, <4 (for requests): no wheel"]
+    assert out.splitlines()[-2] == "Wheels for this machine: the folder lacks at least this:"
+    assert out.splitlines()[-1].strip().startswith(named)
 
 
-def test_a_wheel_folder_that_is_not_there_is_bad_input(stand_in: StandIn, tmp_path):
-    """Exit 2, with the system's reason."""
+def test_a_folder_is_judged_for_the_machine_it_is_carried_to(stand_in: StandIn, folder: Path):
+    """One wheel was made for Windows alone."""
+    next(folder.glob("lxml-*.whl")).unlink()
+    wheel(folder, "lxml", "5.3", tag="cp312-cp312-win_amd64")
+
+    here, _, _ = checked(stand_in, "--wheels", str(folder))
+    there, out, _ = checked(stand_in, "--wheels", str(folder), "--python", "3.12", "--platform", "win_amd64")
+
+    assert (here, there) == (1, 0)
+    assert lines_with(out, "Wheels for ") == ["Wheels for Python 3.12 win_amd64: the folder holds all that is needed."]
+
+
+def test_a_wheel_folder_that_is_not_there_is_bad_input(stand_in: StandIn, tmp_path: Path):
     status, _, err = checked(stand_in, "--wheels", str(tmp_path / "none"))
 
-    assert status == 2
-    assert err.startswith("mcp-books check: the wheel folder cannot be read: ")
+    assert (status, err) == (2, f"mcp-books check: {tmp_path / 'none'} is no folder that can be read.\n")
 
 
-LINUX = check.Machine(python=(3, 11), abi="cp311", platform="linux_x86_64", glibc=(2, 31))
-LXML = "lxml-5.3.0-cp311-cp311-manylinux_2_28_x86_64.whl"
-COMPLETE = (
-    "requests-2.32.3-py3-none-any.whl", LXML, "jsonschema-4.23.0-py3-none-any.whl", "charset_normalizer-3.4.0-py3-none-any.whl",
-    "idna-3.10-py3-none-any.whl", "urllib3-2.2.3-py3-none-any.whl", "certifi-2024.8.30-py3-none-any.whl", "attrs-24.2.0-py3-none-any.whl",
-    "jsonschema_specifications-2024.10.1-py3-none-any.whl", "referencing-0.35.1-py3-none-any.whl",
-    "rpds_py-0.27.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "typing_extensions-4.12.2-py3-none-any.whl")
+def test_the_bounds_told_are_those_of_the_package():
+    """And of the three libraries, no more."""
+    stated = re.search(r"^dependencies = \[(.*?)^\]", PYPROJECT.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
-
-def machine(**changes: Any) -> check.Machine:
-    return check.Machine(**{"python": (3, 11), "abi": "cp311", "platform": "linux_x86_64", "glibc": (2, 31), **changes})
-
-
-MUSL, MAC, WINDOWS = machine(glibc=None), machine(platform="macosx_13_0_arm64", glibc=None), machine(platform="win_amd64", glibc=None)
-FREE, OTHER = machine(python=(3, 14), abi="cp314t"), machine(abi="")
-
-
-@pytest.mark.parametrize(("here", "tags", "fits"), [
-    (LINUX, "py3-none-any", True), (LINUX, "py2.py3-none-any", True), (LINUX, "py2-none-any", False), (LINUX, "py312-none-any", False),
-    (LINUX, "cp311-cp311-manylinux_2_28_x86_64", True), (LINUX, "cp311-cp311-manylinux_2_34_x86_64", False),
-    (LINUX, "cp311-cp311-manylinux_2_28_aarch64", False), (LINUX, "cp311-cp311-manylinux2014_x86_64", True),
-    (LINUX, "cp311-cp311-musllinux_1_2_x86_64", False), (MUSL, "cp311-cp311-musllinux_1_2_x86_64", True),
-    (MUSL, "cp311-cp311-manylinux2014_x86_64", False), (LINUX, "cp311-cp311-linux_x86_64", True), (LINUX, "cp310-cp310-linux_x86_64", False),
-    (LINUX, "cp38-abi3-manylinux1_x86_64", True), (LINUX, "cp312-abi3-manylinux1_x86_64", False), (LINUX, "cp311-none-any", True),
-    (MAC, "cp311-cp311-macosx_11_0_arm64", True), (MAC, "cp311-cp311-macosx_10_9_universal2", True),
-    (MAC, "cp311-cp311-macosx_14_0_arm64", False), (MAC, "cp311-cp311-macosx_10_9_x86_64", False),
-    (MAC, "cp311-cp311-macosx_12_3_arm64", False), (MAC, "cp311-cp311-macosx_13_0_universal2", True),
-    (WINDOWS, "cp311-cp311-win_amd64", True), (WINDOWS, "cp311-cp311-win32", False), (WINDOWS, "py3-none-any", True),
-    (FREE, "cp314-cp314t-manylinux2014_x86_64", True), (FREE, "cp314-cp314-manylinux2014_x86_64", False),
-    (FREE, "cp38-abi3-manylinux2014_x86_64", False), (OTHER, "cp311-cp311-manylinux2014_x86_64", False), (OTHER, "py3-none-any", True)])
-def test_a_wheel_fits_by_its_tags_as_an_installer_reads_them(tmp_path, here, tags, fits):
-    """Python and ABI, then C library or system version, then machine; a name may join several tags with points."""
-    folder = wheel_folder(tmp_path, *(name for name in COMPLETE if not name.startswith("requests")), f"requests-2.32.3-{tags}.whl")
-
-    lines = [line for line in check.lacking(folder, here) if line.startswith("requests")]
-
-    assert (lines == []) is fits
-
-
-def test_what_the_wheel_folder_must_hold_is_what_the_packages_require():
-    """The three of pyproject.toml with their bounds, and everything that these bring in, as the installed ones state it."""
-    run_time = PYPROJECT.read_text(encoding="utf-8").partition("\ndependencies = [")[2].partition("]")[0]
-    own = {name: f"{name} >={least}, <{below}" for name, least, below in re.findall(r'"(\w+)>=([\d.]+),<(\d+)"', run_time)}
-    needed = {entry.name: entry for entry in check.NEEDED}
-    required: Mapping[str, set[str]] = {name: _requirements(name) for name in needed}
-
-    assert {name: entry.bounds() for name, entry in needed.items() if entry.wanted_by is None} == own
-    assert set().union(*required.values()) | set(own) == set(needed)
-
-
-def _requirements(package: str) -> set[str]:
-    try:
-        lines = importlib.metadata.requires(package) or []
-    except importlib.metadata.PackageNotFoundError:  # one that this interpreter does without
-        return set()
-    return {re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", line, maxsplit=1)[0]).lower() for line in lines if "extra ==" not in line}
+    assert stated
+    assert re.findall(r'"([^"]+)"', stated[1]) == [name + bounds for name, bounds in check.NEEDED.items()]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from sources.client import BooksClient
 from sources.registry import ARCHIVES, ENTRIES
-from sources.settings import VERSION, read_settings
+from sources.settings import read_settings
 from sources.shell.check import ROUTES, Route, probe
-from sources.transport.flights import Transport
 
 pytestmark = pytest.mark.skipif(os.environ.get("BOOKS_LIVE") != "1", reason="BOOKS_LIVE=1 asks the real archives; it is not set")
 BUDGET_S = 100.0  # of one route: the Library's newspapers take half a minute, and a page's text two or three requests
@@ -21,16 +21,16 @@ def plain_environment() -> None:
 
 
 @pytest.fixture(scope="module")
-def carrier() -> Iterator[Transport]:
-    """One transport for all routes, so that each archive has its pauses and a record that was read is not read again."""
+def carrier() -> Iterator[BooksClient]:
+    """One client for all routes, so that each archive has its pauses and a record that was read is not read again."""
     settings = read_settings(known_sources=tuple(entry.key for entry in ENTRIES))
-    transport = Transport(settings, ARCHIVES, identity=f"mcp-books/{VERSION}")
-    yield transport
-    transport.close()
+    client = BooksClient(settings=settings, sources=ARCHIVES)
+    yield client
+    client.close()
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.archive}: {route.name}")
-def test_an_archive_answers_a_question_that_it_is_known_to_answer(route: Route, carrier: Transport):
+def test_an_archive_answers_a_question_that_it_is_known_to_answer(route: Route, carrier: BooksClient):
     """With something, and in a shape that its adapter reads. Gallica is asked only when BOOKS_SOURCES names it."""
     chosen = carrier.settings.sources or tuple(entry.key for entry in ENTRIES if entry.asked_by_default)
     if route.archive not in chosen:

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ import pytest
 
 import mcp_books
 from sources.asking.schemas import TOOLS
-from sources.shell.wheels import NEEDED
+from sources.settings import PROJECT_URL
+from sources.shell.check import NEEDED
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -101,8 +103,7 @@ def test_a_fresh_install_starts_although_a_library_has_a_new_major_version() -> 
     """Every requirement has a floor and a ceiling, and the table that is checked before a wheel folder is carried says the same."""
     requirements = re.findall(r'"([a-z]+)>=([\d.]+),<(\d+)"', PYPROJECT.split("dependencies = [")[1].split("]")[0])
 
-    needed = [(entry.name, entry.at_least, entry.below) for entry in NEEDED if entry.wanted_by is None]
-    assert requirements == needed
+    assert {name: f">={least},<{below}" for name, least, below in requirements} == NEEDED
 
 
 # ---- where it starts ---------------------------------------------------------------------------------------------------
@@ -117,17 +118,29 @@ def clone(tmp_path: Path) -> Path:
     return folder
 
 
+def brought_in(names: Iterable[str]) -> set[str]:
+    """These distributions and all that they need, as far as it is installed; what an extra asks for is left out."""
+    found: set[str] = set()
+    due = list(names)
+    while due:
+        name = due.pop()
+        with suppress(importlib.metadata.PackageNotFoundError):
+            needs = importlib.metadata.requires(name) or []
+            found.add(name)
+            due += [need for line in needs if "extra ==" not in line
+                    and (need := re.match(r"[A-Za-z0-9._-]+", line)[0].lower()) not in found]  # type: ignore[index]
+    return found
+
+
 @pytest.fixture
 def libraries(tmp_path: Path) -> Path:
     """The libraries of this interpreter in a folder of their own, as `pip install --target` leaves them."""
     folder = tmp_path / "libraries"
     folder.mkdir()
-    for needed in NEEDED:
-        if needed.python_below and sys.version_info >= needed.python_below:
-            continue
-        files = importlib.metadata.files(needed.name) or []
+    for name in brought_in(NEEDED):
+        files = importlib.metadata.files(name) or []
         for top in {file.parts[0] for file in files if file.parts[0] not in ("..", "__pycache__")}:
-            found = Path(str(importlib.metadata.distribution(needed.name).locate_file(top)))
+            found = Path(str(importlib.metadata.distribution(name).locate_file(top)))
             (folder / top).symlink_to(found, target_is_directory=found.is_dir())
     return folder
 
@@ -237,7 +250,7 @@ def test_the_check_of_a_wheel_folder_needs_no_library(tmp_path: Path) -> None:
     done = run([sys.executable, "-S", ROOT / "mcp_books.py", "check", "--wheels", tmp_path], cwd=tmp_path)
 
     assert (done.returncode, done.stderr) == (1, "")
-    assert "  requests >=2.31, <3" in done.stdout
+    assert "Wheels for this machine: " in done.stdout
 
 
 def test_one_missing_library_is_no_fault_of_an_archive(libraries: Path, tmp_path: Path) -> None:
@@ -269,61 +282,75 @@ def test_an_installed_command_starts_in_any_folder(built: Path, libraries: Path,
 
 # ---- what catalogues and hosts are told ----------------------------------------------------------------------------------
 
-def test_the_entry_for_a_registry_says_what_it_must() -> None:
+PAGE = "https://page.example/reader/mcp-books"
+
+
+def test_a_manifest_is_refused_while_the_project_has_no_page(tmp_path: Path) -> None:
+    """It would name somebody else's; the refusal says which constant to set."""
+    done = run([sys.executable, ROOT / "tests" / "programs" / "manifest.py", "server.json"], cwd=tmp_path)
+
+    assert PROJECT_URL == ""
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ("This project has no page yet: set PROJECT_URL in sources/settings.py to the address of its own, then ask "
+                           "again.\n")
+
+
+def test_the_entry_for_a_registry_says_what_it_must(monkeypatch: pytest.MonkeyPatch) -> None:
     """The format's own limits: one slash in the name, a description of at most 100 characters, one exact version everywhere."""
+    monkeypatch.setattr(manifest, "PROJECT_URL", PAGE)
+
     entry = manifest.server_json()
 
     [package] = entry["packages"]
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
     assert 0 < len(entry["description"]) <= 100
     assert entry["version"] == package["version"] == mcp_books.__version__
-    assert (package["registryType"], package["identifier"], package["transport"]) == ("pypi", "mcp-books", {"type": "stdio"})
-    assert entry["repository"]["url"].startswith("https://")
-    assert f"mcp-name: {entry['name']} " in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert (package["identifier"], package["transport"], entry["repository"]["url"]) == ("mcp-books", {"type": "stdio"}, PAGE)
     assert f'description = "{entry["description"]}"' in PYPROJECT
 
 
-def test_the_manifest_of_a_bundle_says_what_it_must() -> None:
+def test_the_manifest_of_a_bundle_says_what_it_must(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fields the format requires, the tools as they are offered, and a start from the bundle's own folders alone."""
+    monkeypatch.setattr(manifest, "PROJECT_URL", PAGE)
+
     made = manifest.bundle_manifest()
 
     required: Mapping[str, Any] = {name: made[name] for name in ("manifest_version", "name", "version", "description")}
     assert required == {"manifest_version": "0.3", "name": "mcp-books", "version": mcp_books.__version__, "description": manifest.DESCRIPTION}
-    assert made["author"]["name"]
-    assert made["server"]["type"] == "python"
+    assert made["author"]["name"] == "reader"
     assert (ROOT / made["server"]["entry_point"]).is_file()
     assert made["server"]["mcp_config"]["args"] == ["${__dirname}/" + made["server"]["entry_point"]]
     assert [tool["name"] for tool in made["tools"]] == list(TOOLS)
     assert set(re.findall(r"user_config\.(\w+)", json.dumps(made))) == set(made["user_config"])
 
 
-def test_a_bundle_unpacked_starts(libraries: Path, tmp_path: Path) -> None:
+def test_a_bundle_unpacked_starts(libraries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle, unpacked = tmp_path / "mcp-books.mcpb", tmp_path / "unpacked"
+    monkeypatch.setattr(manifest, "PROJECT_URL", PAGE)
 
-    made = run([sys.executable, ROOT / "tests" / "manifest.py", bundle, libraries], cwd=tmp_path)
+    made = manifest.main([str(bundle), str(libraries)])
     with zipfile.ZipFile(bundle) as opened:
         opened.extractall(unpacked)
     listed = run([sys.executable, "-S", unpacked / "mcp_books.py"], cwd=tmp_path, said=LISTING, PYTHONPATH=str(unpacked / "libraries"),
                  BOOKS_USER_AGENT="")
 
-    assert (made.returncode, made.stderr) == (0, "")
-    assert json.loads((unpacked / "manifest.json").read_text(encoding="utf-8")) == manifest.bundle_manifest()
+    assert made == 0
     assert shipped() <= {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*")}
     assert tools_listed(listed) == list(TOOLS)
 
 
 @pytest.mark.parametrize("arguments", [[], ["setup.py"], ["server.json", "manifest.json", "x"], ["mcp-books.mcpb"]])
 def test_the_command_that_makes_them_says_how_it_is_used(arguments: list[str], tmp_path: Path) -> None:
-    done = run([sys.executable, ROOT / "tests" / "manifest.py", *arguments], cwd=tmp_path)
+    done = run([sys.executable, ROOT / "tests" / "programs" / "manifest.py", *arguments], cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "python tests/manifest.py server.json" in done.stderr
+    assert "python tests/programs/manifest.py server.json" in done.stderr
 
 
-def test_a_bundle_without_its_libraries_is_not_begun(tmp_path: Path) -> None:
+def test_a_bundle_without_its_libraries_is_not_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sentence instead of a traceback, and no half of a file."""
-    done = run([sys.executable, ROOT / "tests" / "manifest.py", "mcp-books.mcpb", "libraries"], cwd=tmp_path)
+    status = manifest.main([str(tmp_path / "mcp-books.mcpb"), str(tmp_path / "libraries")])
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "mcp-books.mcpb was not written: libraries holds no unpacked libraries; fill it with pip install --target\n"
+    assert status == 1
+    assert "holds no unpacked libraries; fill it with pip install --target" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -283,7 +283,7 @@ def test_the_settings_are_those_read() -> None:
         if name == "BOOKS_STATE_DIR":
             assert default.startswith("`mcp-books`")
         else:
-            assert default in ({str(defaults[name])} if defaults[name] or defaults[name] == 0 and defaults[name] is not False else NONE), name
+            assert default in ({str(defaults[name])} if defaults[name] and defaults[name] != () or defaults[name] == 0 and defaults[name] is not False else NONE), name
 
 
 @pytest.mark.parametrize("half", HALVES)

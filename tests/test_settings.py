@@ -57,8 +57,8 @@ def test_a_value_that_cannot_be_read_warns_and_the_default_stands(name, text, fi
 
     assert (getattr(settings, field), settings.origin) == (getattr(Settings(), field), {})
     assert len(warned) == 1
-    assert warned[0].startswith(f"{name}: cannot read ")
-    assert warned[0].endswith("; the default stands.")
+    assert warned[0].startswith(f"{name}: cannot") and "; wanted " in warned[0]
+    assert warned[0].endswith("; the default stands." if name != "BOOKS_GATEWAY" else "Nothing is sent until it is mended or unset.")
     assert "\n" not in warned[0]
 
 
@@ -100,3 +100,39 @@ def test_a_warning_shows_no_more_of_a_value_than_helps():
     ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, Path("/c/mcp-books")), ({"HOME": "/h"}, Path("/h/.cache/mcp-books")), ({}, None)])
 def test_the_state_folder_is_the_users_cache_and_off_without_a_home(environ, folder):
     assert default_state_dir(environ) == folder
+
+
+def test_a_gateway_that_cannot_be_read_closes_the_way_out():
+    """The default would ask the live archives of somebody who meant a mirror."""
+    settings, warned = read(BOOKS_GATEWAY="127.0.0.1:8080")
+
+    assert (settings.gateway, settings.gateway_unreadable) == (None, True)
+    assert warned == ["BOOKS_GATEWAY: cannot be read; wanted an http or https address without a query, such as http://127.0.0.1:8080. "
+                      "Nothing is sent until it is mended or unset."]
+
+
+@pytest.mark.parametrize("text", ["http://127.0.0.1:99999", "http://127.0.0.1:port"])
+def test_a_port_that_is_none_is_told_under_its_own_setting(text):
+    assert read(BOOKS_GATEWAY=text)[0].gateway_unreadable is True
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("BOOKS_USER_AGENT", "${user_config.contact}"), ("BOOKS_RECORD_DIR", "${HOME}/kept"), ("BOOKS_STATE_DIR", "%APPDATA%/x")])
+def test_a_value_that_was_never_filled_in_is_unreadable(name, text):
+    settings, warned = read(**{name: text})
+
+    assert settings.origin == {}
+    assert warned[0].startswith(f"{name}: cannot read {text!r}; ")
+
+
+def test_a_leading_tilde_is_the_home_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+
+    settings, _ = read(BOOKS_RECORD_DIR="~/kept")
+
+    assert settings.record_dir == tmp_path / "kept"
+
+
+def test_a_name_that_is_no_setting_is_told_with_its_neighbour():
+    assert read(BOOKS_USERAGENT="me", BOOKS_LIVE="1")[1] == ["BOOKS_USERAGENT is no setting; did you mean BOOKS_USER_AGENT?"]

@@ -24,7 +24,7 @@ import mcp_books
 from sources.settings import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
-STUB = ROOT / "tests" / "stub_server.py"
+STUB = ROOT / "tests" / "programs" / "stub_server.py"
 PROGRAM = ROOT / "mcp_books.py"
 WAIT_S = 20.0  # far above what any reply takes, so that a slow machine fails no test
 EXIT_LIMIT_S = 2.0  # hosts send signals after it (specification, basic/transports/stdio, "Shutdown")

@@ -88,7 +88,7 @@ def test_every_request_says_who_asks(stand_in, real):
     asker(transport)(Ask(url=FIND))
     asker(transport)(Ask(url=FIND))
 
-    wanted = "Reading Room (desk@reading.example) mcp-books/0.0 (+https://github.com/smeet666/mcp-books)"
+    wanted = "Reading Room (desk@reading.example) mcp-books/0.0"
     assert [seen.headers["user-agent"] for seen in stand_in.seen] == [wanted, wanted]
     assert [{"cookie", "accept-language", "authorization"} & seen.headers.keys() for seen in stand_in.seen] == [set(), set()]
 

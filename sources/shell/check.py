@@ -9,6 +9,7 @@ import argparse
 import importlib.metadata
 import platform
 import re
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,14 +21,13 @@ from urllib.request import getproxies
 from ..asking.arguments import nearest
 from ..asking.schemas import settings_in_force
 from ..asking.together import ask_each
-from ..contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query
+from ..client import BooksClient
+from ..contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query, Reply
 from ..errors import SourceError
 from ..registry import ARCHIVES, ENTRIES, Entry
-from ..settings import PROJECT_URL, VERSION, Settings
+from ..settings import VERSION, Settings
 from ..transport.call import Call
-from ..transport.flights import Transport
 from .commands import budget_s
-from .wheels import NEEDED, Machine, lacking
 
 ANSWERED, FAILED, BAD_INPUT = 0, 1, 2
 NAME_COLUMNS = 38  # of the longest route's name
@@ -142,20 +142,24 @@ class Outcome:
     absent_because: str | None = None
 
 
-def probe(route: Route, transport: Transport, budget_s: float) -> Outcome:
+def probe(route: Route, client: BooksClient, budget_s: float) -> Outcome:
     """Ask one route. Nothing is sent where the archive is absent from the call by the settings (Gallica's contents)."""
-    archive = next(kind for kind in ARCHIVES if kind.key == route.archive)
-    absence = archive.absence(route.call, transport.settings)
+    archive = next(kind for kind in client.archives if kind.key == route.archive)
+    absence = archive.absence(route.call, client.settings)
     if absence is not None:
         return Outcome(seconds=0.0, absent_because=absence)
-    call = Call(budget_s, clock=transport.clock)
-    asker = transport.for_call(call, archive.key)
-    begun = transport.clock.monotonic()
-    result = ask_each({archive.key: lambda: route.ask(archive(asker))}, {archive.key: archive.name}, call)[archive.key]
-    seconds = transport.clock.monotonic() - begun
-    statuses = tuple(reply.status for reply in asker.replies if not reply.cached)
-    if isinstance(result, SourceError):
-        further = (result.status,) if result.status not in (None, *statuses[-1:]) else ()  # the asker keeps no refused reply
+    clock = client.transport.clock
+    call = Call(budget_s, clock=clock)
+    opened, begun = client.opened(archive, call), clock.monotonic()
+    job = {archive.key: lambda: opened.ask(route.ask)}
+    result = ask_each(job, {archive.key: archive.name}, call)[archive.key]
+    return _outcome(result, opened.asker.replies, clock.monotonic() - begun)
+
+
+def _outcome(result: Any, replies: Sequence[Reply], seconds: float) -> Outcome:
+    statuses = tuple(reply.status for reply in replies if not reply.cached)
+    if isinstance(result, SourceError):  # no refused reply is kept
+        further = (result.status,) if result.status not in (None, *statuses[-1:]) else ()
         return Outcome(seconds=seconds, statuses=(*statuses, *further), error=result)
     brought, empty = _brought(result)
     return Outcome(seconds=seconds, statuses=statuses, brought=brought, empty=empty)
@@ -184,23 +188,28 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, std
         return int(end.code or ANSWERED)
     warnings: list[str] = []
     settings = settings_in_force(environ, warnings.append)
-    interpreter = f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
-    _tell(stdout, f"mcp-books {VERSION}", f"{interpreter}, {sys.executable or 'path unknown'}")
+    interpreter = f"{platform.python_implementation()} {platform.python_version()}"
+    _tell(stdout, f"mcp-books {VERSION}", f"{interpreter} on {platform.platform()}, {sys.executable or 'path unknown'}")
     if given.wheels is not None:
-        return _check_wheels(given.wheels, stdout, stderr)
+        return check_wheels(given, stdout, stderr)
     libraries, whole = _libraries()
     _tell(stdout, libraries, "", "Settings", *_settings(settings, warnings), "", *_surroundings(settings, environ), "")
     if not whole:
         _tell(stdout, "No archive was asked: install what is missing first.")
         return FAILED
+    return _ask_archives(given, settings, stdout)
+
+
+def _ask_archives(given: argparse.Namespace, settings: Settings, stdout: TextIO) -> int:
+    """Each archive chosen, one route or all, told as they answer."""
     _tell(stdout, "Archives (the seconds include the wait between two requests to one archive; a failed one is not repeated)")
     chosen = _chosen(given.archives, settings)
-    transport = Transport(replace(settings, max_retries=0), ARCHIVES, identity=f"mcp-books/{VERSION}")
+    routes = [route for entry in chosen for route in _routes_of(entry)[:None if given.all else 1]]
+    client = BooksClient(settings=replace(settings, max_retries=0), sources=ARCHIVES)
     try:
-        routes = [route for entry in chosen for route in _routes_of(entry)[:None if given.all else 1]]
-        outcomes = [tell_route(route, transport, budget_s(settings), stdout) for route in routes]
+        outcomes = [tell_route(route, client, budget_s(settings), stdout) for route in routes]
     finally:
-        transport.close()
+        client.close()
     unasked = [entry.key for entry in chosen if not _routes_of(entry)]
     _tell(stdout, *(f"  {key:<12}not asked: no question is known that it answers; add one to ROUTES in sources/shell/check.py"
                     for key in unasked))
@@ -217,7 +226,9 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("archives", nargs="*", metavar="ARCHIVE", help="ask these alone: " + ", ".join(keys))
     parser.add_argument("--all", action="store_true", help="ask every route of the archives asked; takes some minutes")
     parser.add_argument("--wheels", type=Path, metavar="FOLDER",
-                        help="tell which wheels the folder lacks for this interpreter, and ask nobody")
+                        help="tell whether the folder's wheels are all that an installation needs, and ask nobody")
+    parser.add_argument("--python", metavar="VERSION", help="with --wheels: for another Python, such as 3.12")
+    parser.add_argument("--platform", metavar="NAME", help="with --wheels: for another system, such as win_amd64")
     given = parser.parse_args(list(argv))
     for name in given.archives:
         if name not in keys:  # argparse's own `choices` refuse that none is named
@@ -230,10 +241,10 @@ def _chosen(named: Sequence[str], settings: Settings) -> list[Entry]:
     return [entry for entry in ENTRIES if entry.key in keys]
 
 
-def tell_route(route: Route, transport: Transport, budget_s: float, out: TextIO) -> Outcome:
+def tell_route(route: Route, client: BooksClient, budget_s: float, out: TextIO) -> Outcome:
     """Ask one route and print what it gave, its name before the wait."""
     print(f"  {route.archive:<12}{route.name:<{NAME_COLUMNS}}", end=" ", file=out, flush=True)
-    outcome = probe(route, transport, budget_s)
+    outcome = probe(route, client, budget_s)
     if outcome.absent_because is not None:
         _tell(out, f"not asked. {outcome.absent_because}")
         return outcome
@@ -263,23 +274,26 @@ def _tell(out: TextIO, *lines: str) -> None:
 
 # ---- what is here ----------------------------------------------------------------------------------------------------
 
+# A test holds this table to pyproject.toml.
+NEEDED = {"requests": ">=2.31,<3", "lxml": ">=5.2,<7", "jsonschema": ">=4.20,<5"}
+
+
 def _libraries() -> tuple[str, bool]:
     """The three dependencies with their versions, and whether all are there."""
     told, whole = [], True
-    for needed in NEEDED:
-        if needed.wanted_by is None:
-            try:
-                told.append(f"{needed.name} {importlib.metadata.version(needed.name)}")
-            except importlib.metadata.PackageNotFoundError:
-                told.append(f"{needed.name} MISSING ({needed.bounds()})")
-                whole = False
+    for name, bounds in NEEDED.items():
+        try:
+            told.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            told.append(f"{name} MISSING ({name} {bounds})")
+            whole = False
     return "Libraries: " + ", ".join(told), whole
 
 
 def _settings(settings: Settings, warnings: Sequence[str]) -> Iterator[str]:
     """Every setting as it is in force, and whether the environment or the default says so."""
     for entry in fields(settings):
-        if entry.name != "origin":
+        if entry.name not in ("origin", "gateway_unreadable"):
             came_from = "environment" if entry.name in settings.origin else "default"
             yield f"  BOOKS_{entry.name.upper():<20} {_shown(entry.name, getattr(settings, entry.name))}  ({came_from})"
     for line in warnings:
@@ -302,7 +316,7 @@ def _surroundings(settings: Settings, environ: Mapping[str, str]) -> Iterator[st
         yield f"Contact: {settings.user_agent}"
     else:
         yield ("Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
-               f"until then archives see {PROJECT_URL} alone.")
+               "until then archives see the program's name alone.")
     yield from _ways_out(settings, environ)
     yield f"State folder: {_state(settings.state_dir)}"
     if settings.replay_dir is not None:
@@ -339,13 +353,26 @@ def _state(folder: Path | None) -> str:
         return f"{folder}, NOT USABLE ({exc.strerror or type(exc).__name__}): pauses and blocks are kept in each process alone"
 
 
-def _check_wheels(folder: Path, out: TextIO, err: TextIO) -> int:
-    machine = Machine.here()
-    try:
-        missing = list(lacking(folder, machine))
-    except OSError as exc:
-        print(f"mcp-books check: the wheel folder cannot be read: {exc.strerror or type(exc).__name__}", file=err)
+def check_wheels(given: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    """Whether pip could install this program from a folder alone, for this machine or the one named; nothing is installed."""
+    folder: Path = given.wheels
+    if not folder.is_dir():
+        print(f"mcp-books check: {folder} is no folder that can be read.", file=err)
         return BAD_INPUT
-    _tell(out, f"Wheels for {machine}: " + ("the folder lacks these" if missing else "the folder holds all that is needed"),
-          *(f"  {line}" for line in missing))
-    return FAILED if missing else ANSWERED
+    other = [f"--{name}={value}" for name, value in (("python-version", given.python), ("platform", given.platform)) if value]
+    with tempfile.TemporaryDirectory() as nowhere:
+        command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--no-index", "--only-binary=:all:",
+                   f"--find-links={folder}", "--target", nowhere, "--disable-pip-version-check", "--quiet", *other, "mcp-books"]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
+    machine = " ".join(filter(None, (given.python and f"Python {given.python}", given.platform))) or "this machine"
+    if "No module named pip" in done.stderr:
+        _tell(out, f"Wheels for {machine}: not checked, since this Python has no pip; python3 -m ensurepip brings it.")
+        return FAILED
+    lacking = re.findall(r"(?:ERROR: )?No matching distribution found for (.+)", done.stderr) or [
+        line.removeprefix("ERROR: ") for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+    if done.returncode == 0:
+        _tell(out, f"Wheels for {machine}: the folder holds all that is needed.")
+        return ANSWERED
+    _tell(out, f"Wheels for {machine}: the folder lacks at least this:",
+          *(f"  {line}" for line in lacking or ["what pip did not name"]))
+    return FAILED

@@ -75,7 +75,8 @@ class Wire:
 
     def __init__(self, settings: Settings, identity: str) -> None:
         self._gateway = settings.gateway
-        self._agent = " ".join(filter(None, (settings.user_agent, identity, f"(+{PROJECT_URL})")))
+        page = f"(+{PROJECT_URL})" if PROJECT_URL else None
+        self._agent = " ".join(filter(None, (settings.user_agent, identity, page)))
         self._lock = threading.Lock()
         self._session: requests.Session | None = None
 

@@ -1,7 +1,7 @@
 """A soak: thousands of mixed calls, a fifth of the archives' answers broken, and nothing may wear out.
 
-    python tests/soak.py                   20,000 calls in this process; spacing, retries and blocks go by a fake clock
-    python tests/soak.py --minutes 10      the real process on the real clock, six calls at a time
+    python tests/programs/soak.py                   20,000 calls in this process; spacing, retries and blocks go by a fake clock
+    python tests/programs/soak.py --minutes 10      the real process on the real clock, six calls at a time
 
 A stand-in plays all five archives over real sockets. Printed are the calls, the answers, the failures by name, what came out
 wrong (an answer that tells a broken archive as empty, an internal error, a call without an answer, a spacing that was not
@@ -25,7 +25,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+for _place in Path(__file__).resolve().parents[1:3]:  # the tests and the program
+    sys.path.insert(0, str(_place))
 
 import shelf
 from conftest import FakeClock, Route, Seen, StandIn
@@ -35,7 +36,7 @@ import mcp_books
 from sources.registry import ARCHIVES
 from sources.transport.gate import Gate
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 TOLERANCE_S = 0.005  # by which two requests may be seen too close together: what a loaded machine blurs
 FAULT_RATE = 0.2
 CANCEL_RATE = 0.03  # of the calls

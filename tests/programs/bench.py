@@ -1,4 +1,4 @@
-"""Lightness in figures: `python tests/bench.py` prints a table of what was measured and what is promised, in about a minute.
+"""Lightness in figures: `python tests/programs/bench.py` prints a table of what was measured and what is promised, in about a minute.
 
 Everything is measured here and now against a measure of the same run: the bare interpreter, the standard decoder, the ideal of
 a lane. Warm-up first, medians of several rounds. Exit 1 when a promise is broken. Nothing leaves the machine: the archives are
@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "tests"))
 
 import shapes
 from conftest import FakeClock, StandIn

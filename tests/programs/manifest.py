@@ -1,8 +1,8 @@
 """What catalogues of servers and hosts want to know of this one, made from the program itself.
 
-    python tests/manifest.py server.json                      the entry for a registry of servers
-    python tests/manifest.py manifest.json                    the manifest of a bundle
-    python tests/manifest.py mcp-books.mcpb libraries         a bundle: manifest, program, and the libraries unpacked in a folder
+    python tests/programs/manifest.py server.json                      the entry for a registry of servers
+    python tests/programs/manifest.py manifest.json                    the manifest of a bundle
+    python tests/programs/manifest.py mcp-books.mcpb libraries         a bundle: manifest, program, and the libraries unpacked in a folder
 
 The first two are printed; > FILE keeps them. The third is written. A bundle runs on the systems its libraries are for, since lxml
 is compiled.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 import mcp_books
@@ -26,9 +26,15 @@ from sources.settings import PROJECT_URL, Settings
 
 DESCRIPTION = "One question to several great libraries at once: their texts and catalogues, read-only"
 CONTACT = "Who runs this, with an address: sent to every archive with each request, as they ask."
-OWNER = urlsplit(PROJECT_URL).path.split("/")[1]
-REGISTRY_NAME = f"io.github.{OWNER}/{mcp_books.NAME}"  # README names it too, in a comment, which proves to a registry whose it is
-BUNDLED = ("mcp_books.py", "LICENSE", "sources/**/*.py", "sources/**/*.tsv", "sources/shelf/*", "schemas/*.json", "schemas/*.py")
+NO_PAGE = "This project has no page yet: set PROJECT_URL in sources/settings.py to the address of its own, then ask again."
+BUNDLED = ("mcp_books.py", "LICENSE", "sources/**/*.py", "sources/**/*.tsv", "sources/**/*.html", "sources/shelf/*", "schemas/*.json", "schemas/*.py")
+
+
+def owner() -> str:
+    """Who the project's page names. Raises ValueError while there is none."""
+    if not PROJECT_URL:
+        raise ValueError(NO_PAGE)
+    return urlsplit(PROJECT_URL).path.split("/")[1]
 
 
 def server_json() -> dict[str, Any]:
@@ -40,7 +46,7 @@ def server_json() -> dict[str, Any]:
                "transport": {"type": "stdio"},
                "environmentVariables": [variable("BOOKS_USER_AGENT", CONTACT),
                                         variable("BOOKS_SOURCES", "Archives asked by default, comma-separated.")]}
-    return {"$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json", "name": REGISTRY_NAME, "title": "Books",
+    return {"$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json", "name": f"io.github.{owner()}/{mcp_books.NAME}", "title": "Books",
             "description": DESCRIPTION, "version": mcp_books.__version__, "repository": {"url": PROJECT_URL, "source": "github"},
             "packages": [package]}
 
@@ -51,7 +57,7 @@ def bundle_manifest() -> dict[str, Any]:
            "env": {"PYTHONPATH": "${__dirname}/libraries", "BOOKS_USER_AGENT": "${user_config.contact}"},
            "platform_overrides": {"win32": {"command": "python"}}}
     return {"manifest_version": "0.3", "name": mcp_books.NAME, "display_name": "Books", "version": mcp_books.__version__,
-            "description": DESCRIPTION, "author": {"name": OWNER, "url": PROJECT_URL}, "license": "MIT",
+            "description": DESCRIPTION, "author": {"name": owner(), "url": PROJECT_URL}, "license": "MIT",
             "repository": {"type": "git", "url": PROJECT_URL},
             "server": {"type": "python", "entry_point": "mcp_books.py", "mcp_config": run},
             "tools": [{"name": name, "description": tool["description"]} for name, tool in tool_schemas(Settings()).items()],
@@ -75,6 +81,14 @@ def write_bundle(path: Path, libraries: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    try:
+        return make(arguments)
+    except ValueError as none:
+        print(none, file=sys.stderr)
+        return 1
+
+
+def make(arguments: list[str]) -> int:
     made = {"server.json": server_json, "manifest.json": bundle_manifest}
     if len(arguments) == 1 and arguments[0] in made:
         print(json.dumps(made[arguments[0]](), indent=2))

@@ -10,7 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+for _place in Path(__file__).resolve().parents[1:3]:  # the tests and the program
+    sys.path.insert(0, str(_place))
 
 import mcp_books
 from sources.errors import ArchiveUnreachable, Cancelled, InvalidInput, RecordNotFound, SourceError
