@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import io
 import re
 import zipfile
@@ -386,7 +387,8 @@ def wheel(folder: Path, name: str, version: str, *requires: str, tag: str = "py3
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder in which the program and one library stand."""
-    pytest.importorskip("pip", reason="pip is not here: no folder was judged")
+    if importlib.util.find_spec("pip") is None:  # not imported: it would bring the interpreter's own distutils before setuptools
+        pytest.skip("pip is not here: no folder was judged")
     wheel(tmp_path, "mcp-books", "9.0", "lxml>=5")
     wheel(tmp_path, "lxml", "5.3")
     return tmp_path
