@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import io
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -387,7 +388,7 @@ def wheel(folder: Path, name: str, version: str, *requires: str, tag: str = "py3
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder in which the program and one library stand."""
-    if importlib.util.find_spec("pip") is None:  # not imported: it would bring the interpreter's own distutils before setuptools
+    if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, check=False).returncode:
         pytest.skip("pip is not here: no folder was judged")
     wheel(tmp_path, "mcp-books", "9.0", "lxml>=5")
     wheel(tmp_path, "lxml", "5.3")
