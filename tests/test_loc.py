@@ -28,11 +28,11 @@ from sources.contract import (
     Record,
     Reference,
     Related,
-    Request,
     Rights,
     TextMatch,
 )
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, UnreadableAnswer
+from sources.text import Excerpt
 
 PAGES = "https://www.loc.gov/collections/chronicling-america/"
 BOOKS = "https://www.loc.gov/books/"
@@ -49,6 +49,11 @@ SILENT = Rights(statement=None, covers="the item that the record describes", not
 @pytest.fixture
 def loc(make_archive):
     return make_archive(LibraryOfCongress)
+
+
+def shown(text: str, *at: tuple[int, int], kind: str = "passage") -> Excerpt:
+    return Excerpt(text=text, at=at, kind=kind)
+
 
 
 def sent(call=0):
@@ -72,7 +77,7 @@ def test_a_page_search_asks_for_page_rows_and_the_two_blocks_alone(loc, answer):
     """`at` cuts an answer of megabytes to its rows and its count; no address of /search/ is ever built."""
     responses.get(PAGES, body=answer("loc/newspaper_pages.json"))
 
-    loc.search_text(Query(words="silver otter", rows=4, page=2))
+    loc.search_text(LibraryOfCongress.plan_text(Query(words="silver otter", rows=4, page=2)))
 
     assert asked() == [PAGES]
     assert sent() == {"fo": "json", "at": "results,pagination", "dl": "page", "q": "silver otter", "c": "4", "sp": "2"}
@@ -83,19 +88,19 @@ def test_a_page_row_is_a_passage_only_when_the_match_or_every_word_stands_in_its
     """Marks mean a passage; else each word must stand whole in the page's opening: Silverware is not silver."""
     responses.get(PAGES, body=answer("loc/newspaper_pages.json"))
 
-    page = loc.search_text(Query(words='"silver otter"', rows=4))
+    page = loc.search_text(LibraryOfCongress.plan_text(Query(words='"silver otter"', rows=4)))
 
     assert page == Page(total=9, more=True, records=(
         TextMatch(identifier="loc:sn00000011/1888-02-03/ed-1", title="Image 5 of The Larkfield beacon (Larkfield, Ohio), February 3, 1888",
-                  year=1888, page_number=5, page_number_is="image", excerpts=("... saw a silver otter by the mill ...",), excerpt_kind="passage",
+                  year=1888, page_number=5, page_number_is="image", excerpts=(shown("... saw a silver otter by the mill ...", (10, 22)),), excerpt_kind="passage",
                   source_url=f"{ISSUE_PAGE}?sp=5", published_on="1888-02-03", publication="the larkfield beacon (larkfield, ohio) 1880-1899",
                   span=("1888-02-03", "1888-02-03")),
         TextMatch(identifier="loc:sn00000012/1890-07-08/ed-2", title="Image 2 of Elm Hill news", year=1890, page_number=2, page_number_is="image",
-                  excerpts=("ELM HILL NEWS. The Silver cup was shown; the otter was not.",), excerpt_kind="passage",
+                  excerpts=(shown("ELM HILL NEWS. The Silver cup was shown; the otter was not."),), excerpt_kind="passage",
                   source_url="https://www.loc.gov/resource/sn00000012/1890-07-08/ed-2/?sp=2", published_on="1890-07-08",
                   span=("1890-07-08", "1890-07-08")),
         TextMatch(identifier="loc:sn00000013/1891-09-10/ed-1", title="Image 1 of Bay post", year=1891, page_number=1, page_number_is="image",
-                  excerpts=("BAY POST. Silverware for otters.",), excerpt_kind="page_opening",
+                  excerpts=(shown("BAY POST. Silverware for otters.", kind="page_opening"),), excerpt_kind="page_opening",
                   source_url="https://www.loc.gov/resource/sn00000013/1891-09-10/ed-1/?sp=1", published_on="1891-09-10",
                   span=("1891-09-10", "1891-09-10")),
         TextMatch(identifier="loc:sn00000014/1892-01-01/ed-1", title="Image 7 of Fen echo", year=None, page_number=7, page_number_is="image",
@@ -108,11 +113,12 @@ def test_an_excerpt_is_cut_to_the_length_asked_around_the_match(loc):
     snippet = "word " * 60 + "the [[tag]]otter[[/tag]] swam " + "word " * 60
     responses.get(PAGES, json=rows({"id": f"{ISSUE_PAGE}?sp=5", "page_coordinate_data": {"relevant_snippet": [snippet]}}, of=1))
 
-    [match] = loc.search_text(Query(words="otter", excerpt_chars=80)).records
+    [match] = loc.search_text(LibraryOfCongress.plan_text(Query(words="otter", excerpt_chars=80))).records
 
-    assert len(match.excerpts[0]) <= 80
-    assert "otter" in match.excerpts[0]
-    assert "[[" not in match.excerpts[0]
+    [excerpt] = match.excerpts
+    assert len(excerpt.text) <= 80
+    assert [excerpt.text[start:end] for start, end in excerpt.at] == ["otter"]
+    assert "[[" not in excerpt.text
 
 
 @responses.activate
@@ -121,9 +127,9 @@ def test_a_snippet_without_marks_is_not_taken_for_the_match(loc):
     row = {"id": f"{ISSUE_PAGE}?sp=5", "description": "LARKFIELD BEACON.", "page_coordinate_data": {"relevant_snippet": "hay and coal"}}
     responses.get(PAGES, json=rows(row, of=1))
 
-    [match] = loc.search_text(Query(words="otter")).records
+    [match] = loc.search_text(LibraryOfCongress.plan_text(Query(words="otter"))).records
 
-    assert (match.excerpts, match.excerpt_kind) == (("LARKFIELD BEACON.",), "page_opening")
+    assert (match.excerpts, match.excerpt_kind) == ((shown("LARKFIELD BEACON.", kind="page_opening"),), "page_opening")
 
 
 @responses.activate
@@ -132,7 +138,7 @@ def test_what_counts_no_page_gives_no_page_number(loc, page):
     """Pages count from 1; a number that cannot be one is neither shown nor put into the address."""
     responses.get(PAGES, json=rows({"id": f"{ISSUE_PAGE}?sp={page}", "number_page": page}, of=1))
 
-    [match] = loc.search_text(Query(words="otter")).records
+    [match] = loc.search_text(LibraryOfCongress.plan_text(Query(words="otter"))).records
 
     assert (match.page_number, match.page_number_is, match.source_url) == (None, None, ISSUE_PAGE)
 
@@ -143,15 +149,15 @@ def test_narrowings_of_a_page_search_join_in_one_filter_and_are_told_as_sent(loc
     responses.get(PAGES, body=answer("loc/zero.json"), headers=KEPT)
     query = Query(words="otter", fields={"place": "N.Y.", "language": "de"}, publication="sn00000011", date_from="1888", bound_names=("date_from",))
 
-    loc.search_text(query)
+    loc.search_text(LibraryOfCongress.plan_text(query))
 
     assert sent() == {"fo": "json", "at": "results,pagination", "dl": "page", "q": "otter", "dates": "1888/1963", "c": "5", "sp": "1",
                       "fa": "location_state:new york|language:german|number_lccn:sn00000011"}
-    assert LibraryOfCongress.plan_text(query) == Request(sent=(
+    assert LibraryOfCongress.plan_text(query).sent == (
         ("place", "fa=location_state:new york (the state where the newspaper appeared)"),
         ("language", "fa=language:german"),
         ("date_from", "dates=1888/1963; the dates of the pages that come are checked again"),
-        ("publication", "fa=number_lccn:sn00000011 (the newspaper's number)")))
+        ("publication", "fa=number_lccn:sn00000011 (the newspaper's number)"))
 
 
 @pytest.mark.parametrize(("date_from", "date_to", "dates"), [
@@ -201,7 +207,7 @@ def test_facets_of_pages_are_counted_by_date_and_by_nothing_else(loc):
              {"type": "dates", "filters": [{"title": "1880 to 1889", "count": 12}, {"title": "1890 to 1899", "count": "x"}]}]
     responses.get(PAGES, json={**rows({"id": f"{ISSUE_PAGE}?sp=5"}, of=1), "facets": block})
 
-    page = loc.search_text(Query(words="otter", facets=True))
+    page = loc.search_text(LibraryOfCongress.plan_text(Query(words="otter", facets=True)))
 
     assert sent()["at"] == "results,pagination,facets"
     assert page.facets == (Facet(field="year", counts_what="newspaper pages", values=(FacetValue(value="1880 to 1889", count=12),)),)
@@ -216,7 +222,7 @@ def test_a_zero_that_no_cache_may_keep_is_a_search_that_failed(loc, answer, head
     responses.get(PAGES, body=answer("loc/zero.json"), headers=headers)
 
     with pytest.raises(ArchiveUnreachable, match="could not search"):
-        loc.search_text(Query(words="otter"))
+        loc.search_text(LibraryOfCongress.plan_text(Query(words="otter")))
 
 
 @responses.activate
@@ -225,9 +231,9 @@ def test_a_search_that_failed_is_asked_again_in_the_catalogues_and_not_in_the_ne
     for url in (PAGES, BOOKS):
         responses.get(url, body=answer("loc/zero.json"), headers=NOT_KEPT)
 
-    for search in (loc.search_text, loc.search_catalogue):
+    for search, plan in ((loc.search_text, loc.plan_text), (loc.search_catalogue, loc.plan_catalogue)):
         with pytest.raises(ArchiveUnreachable, match="could not search"):
-            search(Query(words="otter"))
+            search(plan(Query(words="otter")))
 
     assert asked() == [PAGES, BOOKS, BOOKS]
 
@@ -236,7 +242,7 @@ def test_a_search_that_failed_is_asked_again_in_the_catalogues_and_not_in_the_ne
 def test_a_zero_that_caches_may_keep_is_a_true_zero(loc, answer):
     responses.get(PAGES, body=answer("loc/zero.json"), headers=KEPT)
 
-    assert loc.search_text(Query(words="otter")) == Page(total=0, more=False)
+    assert loc.search_text(LibraryOfCongress.plan_text(Query(words="otter"))) == Page(total=0, more=False)
 
 
 @responses.activate
@@ -244,7 +250,7 @@ def test_a_zero_that_caches_may_keep_is_a_true_zero(loc, answer):
 def test_any_status_seen_behind_the_last_page_is_past_the_end_and_no_absence(loc, status):
     responses.get(BOOKS, body="<html>gone</html>", status=status)
 
-    page = loc.search_catalogue(Query(words="otter", page=30))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", page=30)))
 
     assert page == Page(beyond="Page 30 lies past the last page of this search.")
 
@@ -254,18 +260,18 @@ def test_an_empty_later_page_names_the_last_one_when_the_count_is_known(loc):
     """104 results at 25 a page end on page 5."""
     responses.get(BOOKS, json=rows(of=104))
 
-    page = loc.search_catalogue(Query(words="otter", rows=25, page=9))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", rows=25, page=9)))
 
-    assert page == Page(total=104, beyond="Page 9 lies past the last page of this search. The last page is 5.")
+    assert page == Page(total=104, more=False, beyond="Page 9 lies past the last page: at 25 rows a page the 104 matches fill 5.")
 
 
 @responses.activate
 def test_a_page_past_the_retrieval_ceiling_is_told_without_a_request(loc):
     """100,000 results are served, never more: at 1000 rows page 101 is past them."""
-    page = loc.search_catalogue(Query(words="otter", rows=1000, page=101))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", rows=1000, page=101)))
 
     assert len(responses.calls) == 0
-    assert page == Page(beyond="The Library of Congress serves the first 100000 results only; at 1000 rows a page, page 100 is the last it gives.")
+    assert page == Page(beyond="The Library of Congress serves the first 100,000 results only; at 1000 rows a page, page 100 is the last.")
 
 
 @responses.activate
@@ -273,7 +279,7 @@ def test_a_first_page_that_is_not_there_is_a_failure_and_never_a_zero(loc):
     responses.get(BOOKS, body="<html>gone</html>", status=404)
 
     with pytest.raises(ArchiveUnreachable):
-        loc.search_catalogue(Query(words="otter"))
+        loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter")))
 
 
 @responses.activate
@@ -281,7 +287,7 @@ def test_a_collection_that_is_not_there_is_not_found_by_its_slug(loc):
     responses.get("https://www.loc.gov/collections/no-otters/", body="<html>gone</html>", status=404)
 
     with pytest.raises(RecordNotFound, match="'no-otters'"):
-        loc.search_catalogue(Query(words="otter", fields={"collection": "loc:no-otters"}))
+        loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", fields={"collection": "loc:no-otters"})))
 
 
 @responses.activate
@@ -291,7 +297,7 @@ def test_an_answer_without_readable_rows_is_unreadable_and_never_a_zero(loc, bod
     responses.get(BOOKS, json=body)
 
     with pytest.raises(UnreadableAnswer) as failure:
-        loc.search_catalogue(Query(words="otter"))
+        loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter")))
     assert failure.value.archive == "loc"
 
 
@@ -299,9 +305,9 @@ def test_an_answer_without_readable_rows_is_unreadable_and_never_a_zero(loc, bod
 def test_a_count_without_rows_is_told_with_its_number(loc):
     responses.get(BOOKS, json=rows(of=12))
 
-    page = loc.search_catalogue(Query(words="otter"))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter")))
 
-    assert page == Page(total=12, more=True, notes=("It counts 12 results and sent no row.",))
+    assert page == Page(total=12, notes=("It counts 12 matches but sent no rows; this is no absence.",))
 
 
 @responses.activate
@@ -310,7 +316,7 @@ def test_the_count_of_results_is_of_and_never_total_or_results(loc):
     row = {"id": "http://www.loc.gov/item/00000021/"}
     responses.get(BOOKS, json={"results": [row], "pagination": {"total": 5, "results": "1 - 1", "next": "https://www.loc.gov/books/?sp=2"}})
 
-    page = loc.search_catalogue(Query(words="otter"))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter")))
 
     assert (page.total, page.more) == (None, True)
 
@@ -322,10 +328,10 @@ def test_a_429_is_not_asked_again_and_silences_the_site_for_an_hour(loc, clock):
     responses.get(HEADINGS, json={"hits": []})
 
     with pytest.raises(RateLimited):
-        loc.search_catalogue(Query(words="otter"))
+        loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter")))
     clock.advance(40)
     with pytest.raises(RateLimited) as blocked:
-        loc.search_catalogue(Query(words="mill"))
+        loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="mill")))
     loc.search_headings("otter", "subject", 5)
 
     assert asked() == [BOOKS, HEADINGS, HEADINGS]
@@ -338,7 +344,7 @@ def test_a_challenge_page_is_the_sites_protection_and_neither_a_limit_nor_a_zero
                   headers={"Server": "cloudflare", "cf-mitigated": "challenge", "Content-Type": "text/html"})
 
     with pytest.raises(ArchiveUnreachable, match="blocked by the site's protection"):
-        loc.search_catalogue(Query(words="otter"))
+        loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter")))
 
 
 # ---- searching the catalogues ----------------------------------------------------------------------------------------
@@ -348,7 +354,7 @@ def test_a_catalogue_row_has_an_identifier_only_when_its_record_can_be_read(loc,
     """Collections and catalogue cards carry the address to open; two rows of six cannot be read and are counted."""
     responses.get(BOOKS, body=answer("loc/items.json"))
 
-    page = loc.search_catalogue(Query(words="otter", rows=6))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", rows=6)))
 
     assert page == Page(total=104, more=True, skipped=2, records=(
         Record(identifier="loc:00000021", title="The otter's year", creator="Moor, Ada, 1840-1901.", year=1881, date="1881-01-01", media_type="book",
@@ -369,7 +375,7 @@ def test_an_address_that_is_no_records_gives_no_identifier(loc, address):
     """A guide, a page of a book, a finding aid, another site: get_item would refuse each, so only the address is told."""
     responses.get(BOOKS, json=rows({"id": address, "title": "Otters"}, of=1))
 
-    [record] = loc.search_catalogue(Query(words="otter")).records
+    [record] = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter"))).records
 
     assert (record.identifier, record.is_item, record.source_url) == (None, False, address)
 
@@ -379,7 +385,7 @@ def test_facets_are_the_librarys_own_terms_and_a_nameless_field_is_left_out(loc,
     """Their links lead into the forbidden general search; they are read as labels only."""
     responses.get(BOOKS, body=answer("loc/items.json"))
 
-    page = loc.search_catalogue(Query(words="otter", rows=6, facets=True))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", rows=6, facets=True)))
 
     assert page.facets == (Facet(field="subject", counts_what="rows that match, of every kind",
                                  values=(FacetValue(value="Otters", count=12), FacetValue(value="Mills", count=7))),)
@@ -388,7 +394,7 @@ def test_facets_are_the_librarys_own_terms_and_a_nameless_field_is_left_out(loc,
 def test_naming_no_kind_asks_the_books_and_says_so():
     plan = LibraryOfCongress.plan_catalogue(Query(words="otter"))
 
-    assert plan == Request(media_type_asked="books", notes=("No media_type was named, so books alone were asked.",))
+    assert (plan.media_type_asked, plan.notes) == ("books", ("No media_type was named, so books alone were asked.",))
 
 
 @responses.activate
@@ -399,7 +405,7 @@ def test_fields_go_where_the_library_can_search_them_and_each_is_told(loc, answe
     query = Query(words="river", fields=fields, media_type="maps", sort="newest", date_from="1881-05", date_to="1882",
                   bound_names=("date_from", "date_to"))
 
-    loc.search_catalogue(query)
+    loc.search_catalogue(LibraryOfCongress.plan_catalogue(query))
     plan = LibraryOfCongress.plan_catalogue(query)
 
     assert sent() == {"fo": "json", "at": "results,pagination", "q": 'river "otter year" moor Reed Ohio', "dates": "1881/1882", "sb": "date_desc",
@@ -433,7 +439,7 @@ def test_a_collection_is_a_route_that_cannot_be_joined_to_a_kinds(loc, answer, c
     responses.get(f"https://www.loc.gov/{path}/", body=answer("loc/zero.json"), headers=KEPT)
     query = Query(words="otter", fields={"collection": collection}, media_type=media_type)
 
-    loc.search_catalogue(query)
+    loc.search_catalogue(LibraryOfCongress.plan_catalogue(query))
     plan = LibraryOfCongress.plan_catalogue(query)
 
     assert sent().get("fa") == fa
@@ -450,7 +456,7 @@ def test_a_collection_of_another_shape_makes_the_library_absent(collection):
 def test_words_of_one_letter_alone_are_said_to_be_unindexed(loc, answer):
     responses.get(BOOKS, body=answer("loc/zero.json"), headers=KEPT)
 
-    page = loc.search_catalogue(Query(words="q z"))
+    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="q z")))
 
     assert page.notes == ("The catalogues index no word of one letter, so these words could not be found there.",)
 
@@ -849,7 +855,7 @@ def test_no_shape_of_any_field_breaks_the_reading_of_a_row(loc, answer, odd):
     for url, row in ((PAGES, page_row), (BOOKS, item_row)):
         responses.get(url, json={"results": [{name: row[name] if name == "id" else odd for name in row}], "pagination": odd, "facets": odd})
 
-    matches, records = loc.search_text(Query(words="otter", facets=True)), loc.search_catalogue(Query(words="otter", facets=True))
+    matches, records = loc.search_text(LibraryOfCongress.plan_text(Query(words="otter", facets=True))), loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", facets=True)))
 
     assert [match.identifier for match in matches.records] == ["loc:sn00000011/1888-02-03/ed-1"]
     assert [record.identifier for record in records.records] == ["loc:00000021"]

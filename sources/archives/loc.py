@@ -1,28 +1,33 @@
-"""The Library of Congress: newspaper pages by their text, eight catalogues by kind, records, pages, headings, collections.
+"""The Library of Congress: newspaper pages by their text, eight catalogues by kind, records, pages,
+headings, collections.
 
-Three services answer: www.loc.gov (searches, records, pages), tile.loc.gov (the text of a page), id.loc.gov (headings).
-Source: "API Endpoints", "Search Results Responses", "Item and Resource Responses" and "Working Within Limits" of the
-Library's documentation of its JSON interface, and what its answers were seen to hold (facts of 2026-11).
+Three services answer: www.loc.gov (searches, records, pages), tile.loc.gov (the text of a page),
+id.loc.gov (headings). Source: "API Endpoints", "Search Results Responses", "Item and Resource
+Responses" and "Working Within Limits" of the Library's documentation of its JSON interface, and
+what its answers were seen to hold (facts of 2026-11).
 """
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import SplitResult, parse_qs, parse_qsl, quote, unquote, urlsplit
 
 from ..contract import (
-    CALLS,
     Archive,
     Ask,
     Describes,
     Facet,
+    Item,
     ItemPage,
     ItemQuery,
     Lane,
     Page,
+    PageEntry,
     PageText,
+    Pairs,
     Passage,
     Passages,
     Query,
@@ -32,32 +37,45 @@ from ..contract import (
     read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
+from ..registry import ENTRY_OF
 from ..text import amount, first, integer, mapping, strings, words
 from ..text import passages as passages_in
 from . import loc_records as records
 from .languages import language_name
 from .loc_records import ISSUE, LOCAL, SEGMENT, SITE, address, days, named_in
+from .shared import page_of_rows, past_ceiling, plan_from
 
-KEY = "loc"
+LISTED = ENTRY_OF["loc"]
+KEY = LISTED.key
 HEADINGS_URL = "https://id.loc.gov/authorities/subjects/suggest2"
 TEXT_HOST = "tile.loc.gov"
 NEWSPAPERS = "collections/chronicling-america"
-CORPUS_FIRST_DAY, CORPUS_LAST_DAY = "1736-08-03", "1963-12-31"  # the newspapers' span; an open end of a range is written so
-CATALOGUE_FIRST_YEAR, CATALOGUE_LAST_YEAR = "1000", "9999"  # the catalogues take no half-open range either
+# the newspapers' span; an open end of a range is written so
+CORPUS_FIRST_DAY, CORPUS_LAST_DAY = "1736-08-03", "1963-12-31"
+# the catalogues take no half-open range either
+CATALOGUE_FIRST_YEAR, CATALOGUE_LAST_YEAR = "1000", "9999"
 RETRIEVAL_CEILING = 100_000  # results beyond it are never served ("Working Within Limits")
 PAST_THE_END = (200, 400, 404, 520)  # all four were seen for a page behind the last one
-HEADINGS_ASKED = 50  # always asked, whatever is wanted, so that an exact heading of low rank is among them
-TEXTS_PER_RECORD = 12  # pages read for one search inside a record: at one a second a quarter of a call's time
+# always asked, whatever is wanted, so that an exact heading of low rank is among them
+HEADINGS_ASKED = 50
+TEXT_STATUSES = (200, 400, 404)
+# pages read for one search inside a record: at one a second a quarter of a call's time
+TEXTS_PER_RECORD = 12
 
-# A 429 is an hour's silence and a status that the site's own protection mints is no hiccup: neither is asked again.
+# A 429 is an hour's silence and a status that the site's own protection mints is no hiccup: neither
+# is asked again.
 RETRY_STATUSES = frozenset({408, 425, 500, 502, 503, 504})
-SITE_PACE = "ten requests a minute in all is the lowest ceiling the Library publishes (its legal page)"
+SITE_PACE = (
+    "ten requests a minute in all is the lowest ceiling the Library publishes (its legal page)"
+)
 SERVICE_PACE = "far below the 150 a minute that the Library names for its text services; our choice"
 
-# The kinds that the field original_format is known to spell this way; a collection cannot be narrowed by the others.
+# The kinds that the field original_format is known to spell this way; a collection cannot be
+# narrowed by the others.
 FORMAT_OF = {"books": "book", "maps": "map", "newspapers": "newspaper"}
 SORTS = {"newest": "date_desc", "oldest": "date", "title": "title_s"}
-JOINED_BY = {"dl": "", "q": " ", "fa": "|", "dates": "", "sb": ""}  # parameters in the order sent; what stands between values
+# parameters in the order sent; what stands between values
+JOINED_BY = {"dl": "", "q": " ", "fa": "|", "dates": "", "sb": ""}
 
 _STATES = """al alabama,ak alaska,az arizona,ar arkansas,ca california,co colorado,ct connecticut,de delaware,
 dc district of columbia,fl florida,ga georgia,hi hawaii,id idaho,il illinois,in indiana,ia iowa,ks kansas,ky kentucky,
@@ -67,7 +85,9 @@ or oregon,pa pennsylvania,ri rhode island,sc south carolina,sd south dakota,tn t
 wa washington,wv west virginia,wi wisconsin,wy wyoming"""
 STATES = dict(entry.strip().split(" ", 1) for entry in _STATES.split(","))
 
-_OLD_SITE = re.compile(rf"/lccn/({SEGMENT})(?:({ISSUE})(?:(/seq-\d{{1,5}})(?:[./].*)?)?)?/?", re.ASCII)
+_OLD_SITE = re.compile(
+    rf"/lccn/({SEGMENT})(?:({ISSUE})(?:(/seq-\d{{1,5}})(?:[./].*)?)?)?/?", re.ASCII
+)
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,99}", re.ASCII)
 _LCCN = re.compile(r"[a-z]{0,3}\d{8,10}", re.ASCII)
 _PASSED_OVER = re.compile(r"\b(?:OR|NOT)\b|(?:^|\s)-\w|[()|]")
@@ -78,32 +98,65 @@ _ANYWHERE = "among the words sought anywhere in the record or its text: there is
 
 # What to do with an address that names no record: how its host and path begin, and the hint
 _INSTEAD = (
-    (r"[^/]*/collections/",
-     "Give the collection's slug to the argument collection of search_items; browse_collections lists them."),
-    (r"id\.", "A heading is no record: give its label to the argument subject, as search_headings shows."),
+    (
+        r"[^/]*/collections/",
+        "Give the collection's slug to the argument collection of search_items; browse_collections lists them.",
+    ),
+    (
+        r"id\.",
+        "A heading is no record: give its label to the argument subject, as search_headings shows.",
+    ),
     (r"chroniclingamerica\.", "That site was closed; search its newspapers with search_inside."),
-    (r"(?:hdl|findingaids|guides|catalog)\.",
-     "Open it in a browser: finding aids, guides and the old catalogue hold no record that can be read here."),
-    ("", "Open it in a browser, or find the record with search_items; a record's address holds /item/, a page's /resource/ and "
-         "sp."))
+    (
+        r"(?:hdl|findingaids|guides|catalog)\.",
+        "Open it in a browser: finding aids, guides and the old catalogue hold no record that can be read here.",
+    ),
+    (
+        "",
+        "Open it in a browser, or find the record with search_items; a record's address holds /item/, a page's /resource/ and "
+        "sp.",
+    ),
+)
 
 
 class LibraryOfCongress(Archive):
-    """All six calls. `search_text` is slow: half a minute is common, so that request may run on into the cache."""
+    """All six calls. `search_text` is slow: half a minute is common, so that request may run on
+    into the cache."""
 
-    key = KEY
-    name = "the Library of Congress"
+    key, name = LISTED.key, LISTED.name
+    answers, media_types = LISTED.answers, LISTED.media_types
     lanes = (
-        Lane(key="loc", hosts=(r"www\.loc\.gov",), spacing_s=6.0, spacing_because=SITE_PACE, in_flight_max=2,
-             retry_statuses=RETRY_STATUSES, limit_block_s=3600.0),
-        Lane(key="loc-text", hosts=(r"tile\.loc\.gov",), spacing_s=1.0, spacing_because=SERVICE_PACE, in_flight_max=2,
-             retry_statuses=RETRY_STATUSES, limit_block_s=3600.0),
-        Lane(key="loc-id", hosts=(r"id\.loc\.gov",), spacing_s=1.0, spacing_because=SERVICE_PACE, in_flight_max=2,
-             retry_statuses=RETRY_STATUSES, limit_block_s=3600.0))
-    answers = CALLS
+        Lane(
+            key="loc",
+            hosts=(r"www\.loc\.gov",),
+            spacing_s=6.0,
+            spacing_because=SITE_PACE,
+            in_flight_max=2,
+            retry_statuses=RETRY_STATUSES,
+            limit_block_s=3600.0,
+        ),
+        Lane(
+            key="loc-text",
+            hosts=(r"tile\.loc\.gov",),
+            spacing_s=1.0,
+            spacing_because=SERVICE_PACE,
+            in_flight_max=2,
+            retry_statuses=RETRY_STATUSES,
+            limit_block_s=3600.0,
+        ),
+        Lane(
+            key="loc-id",
+            hosts=(r"id\.loc\.gov",),
+            spacing_s=1.0,
+            spacing_because=SERVICE_PACE,
+            in_flight_max=2,
+            retry_statuses=RETRY_STATUSES,
+            limit_block_s=3600.0,
+        ),
+    )
     absent_because: ClassVar[Mapping[str, str]] = {
-        "person": "The headings asked of the Library of Congress here are its subject headings; they name no persons."}
-    media_types = ("books", "photos", "maps", "audio", "film-and-videos", "manuscripts", "notated-music", "newspapers")
+        "person": "The headings asked of the Library of Congress here are its subject headings; they name no persons."
+    }
     heading_kinds = ("subject",)
     pages_are = "image"
     address_hosts = ("loc.gov", "*.loc.gov")
@@ -111,156 +164,223 @@ class LibraryOfCongress(Archive):
     spellings = "loc:73691632, loc:sn83030214/1900-01-01/ed-1"
     text = Describes(
         corpus="pages of American newspapers, 1736 to 1963, by their machine-read text (Chronicling America)",
-        publishes_page_number=True, requires_every_word=True, year_means="the year of the newspaper's issue",
-        total_means="newspaper pages that match")
+        publishes_page_number=True,
+        requires_every_word=True,
+        year_means="the year of the newspaper's issue",
+        total_means="newspaper pages that match",
+    )
     catalogue = Describes(
         searches_on="the record and whatever text the Library holds with it; digitised things alone",
         row_describes="one catalogued item, else a collection, page or guide (is_item says so); "
-                      "creator: the names without another role",
-        year_means=records.YEAR_MEANS, total_means="digitised items, pages, collections and guides that match")
+        "creator: the names without another role",
+        year_means=records.YEAR_MEANS,
+        requires_every_word=False,
+        total_means="digitised items, pages, collections and guides that match",
+    )
 
     @classmethod
     def attribution(cls, retrieved_at: str) -> str:
         return "Library of Congress"
 
-    # ---- identifiers -------------------------------------------------------------------------------------------------
+    # ---- identifiers -----------------------------------------------------------------------------
 
     @classmethod
     def read_identifier(cls, local: str) -> Reference:
-        """An item, a newspaper issue, either with a page (`/seq-3`, `?sp=3`), or `resource/NAME`, whose pages can be read."""
+        """An item, a newspaper issue, either with a page (`/seq-3`, `?sp=3`), or `resource/NAME`,
+        whose pages can be read."""
         read = LOCAL.fullmatch(local)
         if read is None:
             raise _refused("This is no identifier of the Library of Congress.")
         page = read["seq"] or read["sp"]
-        of_resource = read["kind"] == "resource" and "/" not in read["id"]  # an issue is named alike under either
-        return Reference(source=KEY, local=("resource/" if of_resource else "") + read["id"], page=int(page) if page else None)
+        # an issue is named alike under either
+        of_resource = read["kind"] == "resource" and "/" not in read["id"]
+        return Reference(
+            source=KEY,
+            local=("resource/" if of_resource else "") + read["id"],
+            page=int(page) if page else None,
+        )
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:
-        """An address on any host of the Library, with the page that `sp` names; its other parameters are a search's trace.
+        """An address on any host of the Library, with the page that `sp` names; its other
+        parameters are a search's trace.
 
         Those of the former newspaper site are mapped by name; that host is never asked.
         """
         host, path = (address.hostname or "").lower(), unquote(address.path).rstrip("/")
         page = "".join(f"?sp={number}" for number in parse_qs(address.query).get("sp", [])[:1])
-        if host in ("loc.gov", "www.loc.gov") and re.match("/(item|resource)/.", path):
-            return cls.read_identifier(path[1:] + page)
-        if host == "lccn.loc.gov" and path:
-            return cls.read_identifier(re.sub(r"/(marcxml|mods|dc)$", "", path[1:]))
-        if host == "hdl.loc.gov" and re.match(r"/loc\.[^/]+/(?!ead)", path):
-            return cls.read_identifier("resource/" + path.split("/", 2)[2] + page)
+        for hosts, pattern, made in (
+                (("loc.gov", "www.loc.gov"), r"/((?:item|resource)/.+)", r"\1"),
+                (("lccn.loc.gov",), r"/(.+?)(?:/(?:marcxml|mods|dc))?", r"\1"),
+                (("hdl.loc.gov",), r"/loc\.[^/]+/(?!ead)(.*)", r"resource/\1")):
+            if host in hosts and (named := re.fullmatch(pattern, path)):
+                return cls.read_identifier(
+                    named.expand(made) + (page if host != "lccn.loc.gov" else "")
+                )
         if host == "chroniclingamerica.loc.gov" and (old := _OLD_SITE.fullmatch(path)):
             found = cls.read_identifier("".join(filter(None, old.groups())))
             said = f"read as {found.identifier}, its name on today's site; the former newspaper site is not asked"
             return replace(found, read_as=said)
-        raise _refused("This address of the Library of Congress names no single record or page.",
-                       hint=next(hint for beginning, hint in _INSTEAD if re.match(beginning, f"{host}{path}/")))
+        raise _refused(
+            "This address of the Library of Congress names no single record or page.",
+            hint=next(
+                hint for beginning, hint in _INSTEAD if re.match(beginning, f"{host}{path}/")
+            ),
+        )
 
-    # ---- searches ----------------------------------------------------------------------------------------------------
+    # ---- searches --------------------------------------------------------------------------------
 
     @classmethod
     def plan_text(cls, query: Query) -> Request:
-        return _pages_request(query).plan
+        remarks = (
+            (
+                '"' in query.words,
+                "Quotation marks change what it finds; that the words stand together is not promised.",
+            ),
+            (
+                _PASSED_OVER.search(query.words),
+                "It passes over OR, NOT, a leading minus, brackets and |, and asks for every word.",
+            ),
+        )
+        notes = tuple(remark for applies, remark in remarks if applies)
+        return _planned(query, NEWSPAPERS, _spelled_for_pages, (("dl", "page"),), notes=notes)
 
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
-        return _catalogue_request(query).plan
+        """A collection is a route of its own, and a route of a kind cannot be joined to it."""
+        kind = query.media_type
+        if absent := _absence(query):
+            return Request(query=query, absent_because=absent)
+        if "collection" in query.fields:
+            return _in_collection(query)
+        notes = () if kind else ("No media_type was named, so books alone were asked.",)
+        request = _planned(
+            query, kind or "books", _spelled, media_type_asked=kind or "books", notes=notes
+        )
+        if kind or _narrows(request):
+            return request
+        return Request(
+            query=query,
+            absent_because="Nothing is left that the Library of Congress can search on.",
+        )
 
     def search_text(self, request: Request) -> Page:
-        query: Any = getattr(request, "query", request)
-        return self._search(_pages_request(query), query.rows, query.page, lambda row: records.read_match(row, query),
-                            records.read_years if query.facets else None)
+        return self._search(
+            request, lambda row: records.read_match(row, request.query), records.read_years
+        )
 
     def search_catalogue(self, request: Request) -> Page:
-        query: Any = getattr(request, "query", request)
-        page = self._search(_catalogue_request(query), query.rows, query.page, records.read_row,
-                            records.read_facets if query.facets else None)
-        asked = words(query.words)
+        page = self._search(request, records.read_row, records.read_facets)
+        asked = words(request.query.words)
         if asked and not page.records and not page.beyond and all(len(word) == 1 for word in asked):
             unindexed = "The catalogues index no word of one letter, so these words could not be found there."
             return replace(page, notes=(*page.notes, unindexed))
         return page
 
     def browse_collections(self, query: str | None, rows: int, page: int) -> Page:
-        request = _Request(path="collections", params=(("q", query),) if query else ())
-        found = self._search(request, rows, page, records.read_collection)
+        asked = Query(words=query or "", rows=rows, page=page)
+        found = self._search(
+            _planned(asked, "collections", _spelled), records.read_collection, records.read_facets
+        )
         note = "item_count is what the Library states beside a collection; it is approximate."
         counted = any(row.item_count is not None for row in found.records)
         return replace(found, notes=(*found.notes, note)) if counted else found
 
-    def _search(self, request: _Request, rows: int, page: int, read: Callable[[dict[str, Any]], Any],
-                counts: Callable[[Any], tuple[Facet, ...]] | None = None) -> Page:
-        """One page of any list the Library serves, in its order. `read` gives a row's value, None when it cannot be read;
-        `counts` reads the facets, which are then asked for.
+    def _search(self, request: Request, read: Callable[[dict[str, Any]], Any],
+                counts: Callable[[Any], tuple[Facet, ...]]) -> Page:
+        """One page of any list the Library serves, in its order. `read` gives a row's value, None
+        when it cannot be read; `counts` reads the facets, where they are asked for.
 
         Raises:
-            ArchiveUnreachable: a first page that is not there, or a zero that the Library does not let anyone keep.
-            UnreadableAnswer: no list of rows, or not one row that can be read.
+            ArchiveUnreachable: a first page that is not there, or a zero that the Library does not
+            let anyone keep. UnreadableAnswer: no list of rows, or not one row that can be read.
         """
-        last = RETRIEVAL_CEILING // rows
-        if page > last:
-            return Page(beyond=f"The Library of Congress serves the first {RETRIEVAL_CEILING} results only; "
-                               f"at {rows} rows a page, page {last} is the last it gives.")
-        slow, past = request.path == NEWSPAPERS, f"Page {page} lies past the last page of this search."
-        params = (("fo", "json"), ("at", "results,pagination" + (",facets" if counts else "")), *request.params,
-                  ("c", str(rows)), ("sp", str(page)))
-        reply = self.ask(Ask(url=f"{SITE}/{request.path}/", params=params, statuses=(200, 404) if page == 1 else PAST_THE_END,
-                             check=lambda reply: _could_search(reply, again=not slow), run_on=slow))
-        if reply.status != 200 and page > 1:
-            return Page(beyond=past)
+        if request.beyond:
+            return Page(beyond=request.beyond)
+        query, ask = request.query, request.asks[0]
+        reply = self.ask(ask)
         if reply.status != 200:
-            raise _no_such_list(request.path)
+            if query.page == 1:
+                raise _no_such_list(ask.url)
+            return Page(beyond=f"Page {query.page} lies past the last page of this search.")
         answer = mapping(reply.value)
         came, pagination = answer.get("results"), mapping(answer.get("pagination"))
         if not isinstance(came, list):
-            raise UnreadableAnswer("The Library of Congress answered without a list of results.", archive=KEY)
-        total = amount(pagination.get("of"))  # the field called total counts pages, the one called results is a text
-        if not came and page > 1:
-            return Page(total=total, beyond=past + (f" The last page is {-(-total // rows)}." if total else ""))
-        found, skipped = read_rows(came, lambda row: read(mapping(row)), LibraryOfCongress)
-        facets, notes = counts(answer.get("facets")) if counts else (), []
-        if counts and not facets:
-            notes.append("Counts were asked for and none came that could be read.")
-        if total and not came:
-            notes.append(f"It counts {total} results and sent no row.")
-        more = page * rows < total if total is not None else bool(pagination["next"]) if "next" in pagination else None
-        return Page(records=found[:rows], total=total, skipped=skipped, more=more and page < last, facets=facets,
-                    notes=tuple(notes))
+            raise UnreadableAnswer(
+                "The Library of Congress answered without a list of results.", archive=KEY
+            )
+        # the field called total counts pages, the one called results is a text
+        page = page_of_rows(
+            LibraryOfCongress,
+            came,
+            lambda row: read(mapping(row)),
+            page=query.page,
+            rows=query.rows,
+            total=amount(pagination.get("of")),
+            ceiling=RETRIEVAL_CEILING,
+            more=bool(pagination["next"]) if "next" in pagination else None,
+        )
+        return _counted(page, counts(answer.get("facets"))) if query.facets else page
 
-    # ---- headings ----------------------------------------------------------------------------------------------------
+    # ---- headings --------------------------------------------------------------------------------
 
     def search_headings(self, query: str, kind: str, rows: int) -> Page:
-        """Headings that hold the words; when none does, those that begin with them, said in a note."""
+        """Headings that hold the words; when none does, those that begin with them, said in a
+        note."""
         found, notes = self._headings(query, "keyword"), []
         if not found.records:
             found = self._headings(query, "leftanchored")
-            notes = ["No heading holds these words as they stand; these begin with them."] if found.records else []
+            notes = (
+                ["No heading holds these words as they stand; these begin with them."]
+                if found.records
+                else []
+            )
         shown = tuple(sorted(found.records, key=lambda heading: not heading.exact)[:rows])
         if any("--" in heading.label for heading in shown):
-            notes.append("The filter takes no heading with -- whole; use_with gives its first part.")
-        return replace(found, records=shown, more=None if found.total is None else found.total > rows, notes=tuple(notes))
+            notes.append(
+                "The filter takes no heading with -- whole; use_with gives its first part."
+            )
+        return replace(
+            found,
+            records=shown,
+            more=None if found.total is None else found.total > rows,
+            notes=tuple(notes),
+        )
 
     def _headings(self, query: str, searchtype: str) -> Page:
         params = (("q", query), ("searchtype", searchtype), ("count", str(HEADINGS_ASKED)))
         reply = self.ask(Ask(url=HEADINGS_URL, params=params, statuses=(200, 404)))
         if reply.status != 200:
-            raise ArchiveUnreachable("The Library's headings service did not stand at its usual address (status 404).",
-                                     archive=KEY, status=404)
+            raise ArchiveUnreachable(
+                "The Library's headings service did not stand at its usual address (status 404).",
+                archive=KEY,
+                status=404,
+            )
         hits = mapping(reply.value).get("hits")
         if not isinstance(hits, list):
-            raise UnreadableAnswer("The Library's headings service answered without a list of headings.", archive=KEY)
-        found, skipped = read_rows(hits, lambda hit: records.read_heading(hit, query), LibraryOfCongress)
+            raise UnreadableAnswer(
+                "The Library's headings service answered without a list of headings.", archive=KEY
+            )
+        found, skipped = read_rows(
+            hits, lambda hit: records.read_heading(hit, query), LibraryOfCongress
+        )
         return Page(records=found, total=amount(mapping(reply.value).get("count")), skipped=skipped)
 
-    # ---- records and pages -------------------------------------------------------------------------------------------
+    # ---- records and pages -----------------------------------------------------------------------
 
     def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
         item, resources = self._record(reference)
         shown, notes = records.read_item(reference, item, resources), []
-        if not resources and "/" not in reference.local and "newspaper" in strings(item.get("original_format")):
+        if (
+            not resources
+            and "/" not in reference.local
+            and "newspaper" in strings(item.get("original_format"))
+        ):
             lccn = first(item.get("number_lccn")) or reference.local
-            notes.append("This record describes a newspaper and lists no issue. search_inside with publication "
-                         f"{lccn!r} finds its pages; an issue is read as loc:{lccn}/YYYY-MM-DD/ed-1.")
+            notes.append(
+                "This record describes a newspaper and lists no issue. search_inside with publication "
+                f"{lccn!r} finds its pages; an issue is read as loc:{lccn}/YYYY-MM-DD/ed-1."
+            )
         if not wanted.wants("pages"):
             return ItemPage(item=shown, notes=tuple(notes))
         pages = tuple(page for page, _ in records.pages_of(resources, shown.source_url))
@@ -271,30 +391,40 @@ class LibraryOfCongress(Archive):
 
     def _record(self, reference: Reference) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The Library's object of a record, with something in it, and its digitised parts."""
-        blocks = "item,resource,resources" if reference.local.startswith("resource/") else "item,resources"
+        blocks = (
+            "item,resource,resources"
+            if reference.local.startswith("resource/")
+            else "item,resources"
+        )
         url = f"{SITE}/{records.path_of(reference.local)}/"
-        reply = self.ask(Ask(url=url, params=(("fo", "json"), ("at", blocks)), statuses=(200, 404), check=_record_came))
+        reply = self.ask(
+            Ask(
+                url=url,
+                params=(("fo", "json"), ("at", blocks)),
+                statuses=(200, 404),
+                check=_record_came,
+            )
+        )
         if reply.status != 200:
             raise _not_held(reference.identifier)
         return mapping(reply.value["item"]), records.resources_of(reply.value)
 
     def read_page(self, reference: Reference, page: int) -> PageText:
-        """One page by its place in the sequence of images. Costs two requests, three when only the item is named."""
+        """One page by its place in the sequence of images. Costs two requests, three when only the
+        item is named."""
         if page < 1:
             raise InvalidInput("The Library of Congress counts pages from 1.", archive=KEY)
         name = self._resource_name(reference)
-        params = (("sp", str(page)), ("fo", "json"), ("at", "item,resource,page,segments,pagination"))  # no q: with it, no text
-        reply = self.ask(Ask(url=f"{SITE}/resource/{name}/", params=params, statuses=PAST_THE_END, check=_no_exception))
-        if reply.status != 200:
-            raise RecordNotFound(f"The Library of Congress holds no page {page} of {reference.identifier}.", archive=KEY,
-                                 hint="get_item with the section pages lists the pages of a record.")
-        answer = mapping(reply.value)
+        answer = self._page_answer(reference, name, page)
         resource, files = mapping(answer.get("resource")), records.objects(answer.get("page"))
-        if not resource and not files:
-            raise UnreadableAnswer("The Library of Congress answered with something that is no page.", archive=KEY)
-        count = amount(mapping(answer.get("pagination")).get("of")) or amount(resource.get("segment_count"))
+        count = amount(mapping(answer.get("pagination")).get("of")) or amount(
+            resource.get("segment_count")
+        )
         if count and page > count:
-            raise RecordNotFound(f"{reference.identifier} has {count} pages; page {page} is past the last.", archive=KEY)
+            raise RecordNotFound(
+                f"{reference.identifier} has {count} pages; page {page} is past the last.",
+                archive=KEY,
+            )
         described = records.describe_page(reference, name, page, count, answer)
         url = records.text_address(files) or address(resource, "fulltext_file")
         if url is None:
@@ -304,114 +434,220 @@ class LibraryOfCongress(Archive):
             return replace(described, text_refused=refused)
         return replace(described, text=self._text(url))
 
+    def _page_answer(self, reference: Reference, name: str, page: int) -> dict[str, Any]:
+        """What the Library sends of one page. Raises RecordNotFound for a page that is not
+        there."""
+        # no q: with it, no text comes
+        params = (
+            ("sp", str(page)),
+            ("fo", "json"),
+            ("at", "item,resource,page,segments,pagination"),
+        )
+        reply = self.ask(
+            Ask(
+                url=f"{SITE}/resource/{name}/",
+                params=params,
+                statuses=PAST_THE_END,
+                check=_no_exception,
+            )
+        )
+        if reply.status != 200:
+            raise RecordNotFound(
+                f"The Library of Congress holds no page {page} of {reference.identifier}.",
+                archive=KEY,
+                hint="get_item with the section pages lists the pages of a record.",
+            )
+        answer = mapping(reply.value)
+        if not answer.get("resource") and not records.objects(answer.get("page")):
+            raise UnreadableAnswer(
+                "The Library of Congress answered with something that is no page.", archive=KEY
+            )
+        return answer
+
     def search_record(self, reference: Reference, words: str, max_passages: int) -> Passages:
-        """The Library searches no single record: its pages are read here when they are few, else its one file of text."""
+        """The Library searches no single record: its pages are read here when they are few, else
+        its one file of text."""
         stated, resources = self._record(reference)
         item = records.read_item(reference, stated, resources)
         pages = records.pages_of(resources, item.source_url)
-        sought: list[tuple[int | None, str, str]] = [
-            (page.page_number, page.source_url, url) for page, files in pages if (url := records.text_address(files))]
-        whole = next(filter(None, map(records.whole_text, resources)), None)
-        note = f"{len(sought)} pages were read and searched here."
-        if whole and not 0 < len(sought) <= TEXTS_PER_RECORD:
-            sought, note = [(None, item.source_url, whole)], "The text has no page marks, so no page is given."
-        head = PageText(identifier=reference.identifier, title=item.title, page_count=len(pages) or None, rights=item.rights,
-                        ocr_available=bool(sought), source_url=item.source_url, item_identifier=item.identifier)
+        sought, note = _texts_of(item, pages, resources)
+        head = PageText(
+            identifier=reference.identifier,
+            title=item.title,
+            page_count=len(pages) or None,
+            rights=item.rights,
+            ocr_available=bool(sought),
+            source_url=item.source_url,
+            item_identifier=item.identifier,
+        )
         if not sought:
-            return Passages(page=head, notes=("The record names no text of its pages, so nothing could be searched in it.",))
-        if len(sought) > TEXTS_PER_RECORD:
-            raise InvalidInput(
-                f"The record has {len(sought)} pages with text; at most {TEXTS_PER_RECORD} are read for one search.", archive=KEY,
-                hint="Name a page, or find the page first with search_inside.")
-        found = [(number, url, passages_in(self._text(text_url), words, max_passages)) for number, url, text_url in sought]
-        passages = [Passage(page_number=number, text=text, source_url=url)
-                    for number, url, matches in found for text in matches.passages]
-        return Passages(page=head, passages=tuple(passages[:max_passages]), notes=(note,),
+            return Passages(
+                page=head,
+                notes=(
+                    "The record names no text of its pages, so nothing could be searched in it.",
+                ),
+            )
+        found = [
+            (number, url, passages_in(self._text(text_url), words, max_passages))
+            for number, url, text_url in sought
+        ]
+        told = [
+            Passage(page_number=number, text=text, source_url=url)
+            for number, url, matches in found
+            for text in matches.passages
+        ]
+        return Passages(page=head, passages=tuple(told[:max_passages]), notes=(note,),
                         match_count=sum(matches.occurrences for _, _, matches in found))
 
     def _resource_name(self, reference: Reference) -> str:
-        """What stands behind /resource/: an issue, a resource (only their names hold dots), or the only resource of an item."""
+        """What stands behind /resource/: an issue, a resource (only their names hold dots), or the
+        only resource of an item."""
         local = reference.local.removeprefix("resource/")
         if local != reference.local or "/" in local or "." in local:
             return local
         _, resources = self._record(reference)
-        names = [name for resource in resources if (name := named_in(address(resource, "url"), "resource"))]
+        names = [
+            name
+            for resource in resources
+            if (name := named_in(address(resource, "url"), "resource"))
+        ]
         if len(names) == 1:
             return names[0]
         spelled = ", ".join(f"loc:resource/{name}" for name in names[:10])
-        raise InvalidInput(f"{reference.identifier} has {len(names) or 'no'} resources whose pages can be read.", archive=KEY,
-                           hint=f"Name one: {spelled}." if names else "get_item says what it holds.")
+        raise InvalidInput(
+            f"{reference.identifier} has {len(names) or 'no'} resources whose pages can be read.",
+            archive=KEY,
+            hint=f"Name one: {spelled}." if names else "get_item says what it holds.",
+        )
 
     def _text(self, url: str) -> str:
-        """A text whole: of one page from the text service, or a plain file. Blank is "". A silent service raises."""
-        target, statuses = urlsplit(url), (200, 400, 404)
+        """A text whole: of one page from the text service, or a plain file. Blank is "". A silent
+        service raises."""
+        target = urlsplit(url)
         if target.hostname != TEXT_HOST:
-            raise UnreadableAnswer("The Library names a text on a host that is not its text service.", archive=KEY)
+            raise UnreadableAnswer(
+                "The Library names a text on a host that is not its text service.", archive=KEY
+            )
         segment = dict(parse_qsl(target.query)).get("segment")
         if segment is None:
-            reply = self.ask(Ask(url=url, body="text", statuses=statuses))
-        else:  # slashes as they are, no q
-            query = f"segment={quote(segment, safe='/:')}&format=alto_xml&full_text=1"
-            reply = self.ask(Ask(url=f"https://{TEXT_HOST}{target.path}?{query}", statuses=statuses))
-        if reply.status != 200:
-            raise ArchiveUnreachable("The Library says that it holds this text, but its text service did not deliver it.",
-                                     archive=KEY)
-        if segment is None:
-            return str(reply.value).strip()
-        files = mapping(reply.value)
-        text = mapping(next(iter(files.values())) if len(files) == 1 else files.get(segment)).get("full_text")
+            return str(self._delivered(Ask(url=url, body="text", statuses=TEXT_STATUSES))).strip()
+        # slashes as they are, no q
+        query = f"segment={quote(segment, safe='/:')}&format=alto_xml&full_text=1"
+        files = mapping(
+            self._delivered(
+                Ask(url=f"https://{TEXT_HOST}{target.path}?{query}", statuses=TEXT_STATUSES)
+            )
+        )
+        text = mapping(next(iter(files.values())) if len(files) == 1 else files.get(segment)).get(
+            "full_text"
+        )
         if not isinstance(text, str):
-            raise UnreadableAnswer("The Library's text service answered without the text of this page.", archive=KEY)
+            raise UnreadableAnswer(
+                "The Library's text service answered without the text of this page.", archive=KEY
+            )
         return text.strip()
 
-
-# ---- what is sent ----------------------------------------------------------------------------------------------------
-
-Pairs = tuple[tuple[str, str], ...]
-Spelling = tuple[Pairs | None, str]  # what a narrowing adds to a request and how that is told; or None, and why not
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """A search as it goes out: its route on the site, its parameters, and what became of each narrowing."""
-
-    path: str
-    params: Pairs = ()
-    plan: Request = Request()
+    def _delivered(self, ask: Ask) -> Any:
+        reply = self.ask(ask)
+        if reply.status != 200:
+            raise ArchiveUnreachable(
+                "The Library says that it holds this text, but its text service did not deliver it.",
+                archive=KEY,
+            )
+        return reply.value
 
 
-def _request(query: Query, path: str, spell: Callable[[Query, str], Spelling], plan: Request, always: Pairs = ()) -> _Request:
-    """The narrowings spelled in the order the query names them, beside the words and what is sent `always`."""
+# ---- what is sent --------------------------------------------------------------------------------
+
+# What a narrowing adds to a request and how that is told; or None, and why not
+Spelling = tuple[Pairs | None, str]
+
+
+def _planned(
+    query: Query,
+    path: str,
+    spell: Callable[[Query, str], Spelling],
+    always: Pairs = (),
+    **more: Any,
+) -> Request:
+    """The narrowings spelled in the order the query names them, beside the words and what is sent
+    `always`."""
     spelled = [(name, *spell(query, name)) for name in query.narrowings]
-    pairs = [*always, ("q", query.words), *(pair for _, added, _ in spelled for pair in added or ())]
-    values = {name: dict.fromkeys(value for given, value in pairs if given == name and value) for name in JOINED_BY}
+    pairs = [
+        *always,
+        ("q", query.words),
+        *(pair for _, added, _ in spelled for pair in added or ()),
+    ]
+    values = {
+        name: dict.fromkeys(value for given, value in pairs if given == name and value)
+        for name in JOINED_BY
+    }
     params = {name: JOINED_BY[name].join(found) for name, found in values.items() if found}
-    return _Request(path=path, params=tuple(params.items()), plan=replace(
-        plan, sent=tuple((name, told) for name, added, told in spelled if added is not None),
-        dropped=plan.dropped + tuple((name, told) for name, added, told in spelled if added is None),
-        ordered_on="the date the Library files a record under" if "date" in params.get("sb", "") else None))
+    told = {name: text for name, added, text in spelled if added is not None}
+    because = {name: text for name, added, text in spelled if added is None}
+    by_date = (
+        "the date the Library files a record under" if "date" in params.get("sb", "") else None
+    )
+    return plan_from(
+        query,
+        told,
+        because,
+        asks=(_list(query, path, tuple(params.items())),),
+        ordered_on=by_date,
+        beyond=past_ceiling(LibraryOfCongress, query.page, query.rows, RETRIEVAL_CEILING),
+        **more,
+    )
 
 
-def _pages_request(query: Query) -> _Request:
-    notes = []
-    if '"' in query.words:
-        notes.append("Quotation marks change what it finds; that the words stand together is not promised.")
-    if _PASSED_OVER.search(query.words):
-        notes.append("It passes over OR, NOT, a leading minus, brackets and |, and asks for every word.")
-    return _request(query, NEWSPAPERS, _spelled_for_pages, Request(notes=tuple(notes)), always=(("dl", "page"),))
+def _list(query: Query, path: str, params: Pairs) -> Ask:
+    """One page of a list. Newspapers are slow: that request may run on, and is not asked twice in
+    one call."""
+    slow = path == NEWSPAPERS
+    blocks = "results,pagination" + (",facets" if query.facets else "")
+    return Ask(
+        url=f"{SITE}/{path}/",
+        run_on=slow,
+        statuses=(200, 404) if query.page == 1 else PAST_THE_END,
+        check=partial(_could_search, again=not slow),
+        params=(
+            ("fo", "json"),
+            ("at", blocks),
+            *params,
+            ("c", str(query.rows)),
+            ("sp", str(query.page)),
+        ),
+    )
+
+
+def _narrows(request: Request) -> bool:
+    """Whether anything is sent that a search can go by."""
+    return any(name in JOINED_BY for name, _ in request.asks[0].params)
+
+
+def _counted(page: Page, facets: tuple[Facet, ...]) -> Page:
+    told = () if facets else ("Counts were asked for and none came that could be read.",)
+    return replace(page, facets=facets, notes=(*told, *page.notes))
 
 
 def _spelled_for_pages(query: Query, name: str) -> Spelling:
     """How the newspapers take one narrowing."""
     if name in query.bound_names:
         dates = _page_dates(query)
-        return (("dates", dates),), f"dates={dates}; the dates of the pages that come are checked again"
+        return (
+            ("dates", dates),
+        ), f"dates={dates}; the dates of the pages that come are checked again"
     if name == "place":
         value = query.fields[name]
         asked = " ".join(_bare(value).lower().replace(".", "").split())
         state = STATES.get(asked.replace(" ", ""), asked)
-        return _filter("location_state", state, "the state where the newspaper appeared") if state in STATES.values() else (
-            None, f"{value!r} is no state of the United States by name or postal code; any other value would answer zero.")
+        return (
+            _filter("location_state", state, "the state where the newspaper appeared")
+            if state in STATES.values()
+            else (
+                None,
+                f"{value!r} is no state of the United States by name or postal code; any other value would answer zero.",
+            )
+        )
     if name == "publication":
         title = _bare(query.publication or "").removeprefix("loc:")
         number = title.replace(" ", "").lower()
@@ -422,7 +658,8 @@ def _spelled_for_pages(query: Query, name: str) -> Spelling:
 
 
 def _page_dates(query: Query) -> str:
-    """A range has both ends and never runs backwards: an end before the newspapers begin leaves that end alone."""
+    """A range has both ends and never runs backwards: an end before the newspapers begin leaves
+    that end alone."""
     start = days(query.date_from)[0] if query.date_from else CORPUS_FIRST_DAY
     end = days(query.date_to)[1] if query.date_to else max(CORPUS_LAST_DAY, start)
     start = min(start, end)
@@ -430,29 +667,34 @@ def _page_dates(query: Query) -> str:
     return f"{start[:4]}/{end[:4]}" if whole_years else f"{start}/{end}"
 
 
-def _catalogue_request(query: Query) -> _Request:
-    """A collection is a route of its own, and a route of a kind cannot be joined to it."""
-    if absent := _absence(query):
-        return _Request(path="", plan=Request(absent_because=absent))
+def _in_collection(query: Query) -> Request:
     kind = query.media_type
-    if "collection" in query.fields:
-        known = FORMAT_OF.get(kind or "")
-        told = (("media_type", "Inside a collection the Library is known to tell only books, maps and newspapers apart."),)
-        dropped = told if kind and not known else ()
-        return _request(query, f"collections/{_slug(query)}", _spelled, Request(media_type_asked=known and kind, dropped=dropped),
-                        always=(("fa", f"original_format:{known}"),) if known else ())
-    notes = () if kind else ("No media_type was named, so books alone were asked.",)
-    request = _request(query, kind or "books", _spelled, Request(media_type_asked=kind or "books", notes=notes))
-    if kind or request.params:
+    known = FORMAT_OF.get(kind or "")
+    request = _planned(
+        query,
+        f"collections/{_slug(query)}",
+        _spelled,
+        (("fa", f"original_format:{known}"),) if known else (),
+        media_type_asked=known and kind,
+    )
+    if not kind or known:
         return request
-    return replace(request, plan=Request(absent_because="Nothing is left that the Library of Congress can search on."))
+    told = (
+        "media_type",
+        "Inside a collection the Library is known to tell only books, maps and newspapers apart.",
+    )
+    return replace(request, dropped=(told, *request.dropped))
 
 
 def _absence(query: Query) -> str | None:
     """Why the catalogues cannot be asked: an identifying field that they cannot apply."""
     for name in ("isbn", "lccn", "oclc"):
         if name in query.fields:
-            instead = f" Read the record itself: get_item loc:{_bare(query.fields[name])}." if name == "lccn" else ""
+            instead = (
+                f" Read the record itself: get_item loc:{_bare(query.fields[name])}."
+                if name == "lccn"
+                else ""
+            )
             field = f"no field for {name.upper()} that is known to be searched"
             return f"The catalogues of the Library of Congress have {field}.{instead}"
     named = _bare(query.fields.get("collection", "none"))
@@ -466,36 +708,58 @@ def _spelled(query: Query, name: str) -> Spelling:
     value = query.fields.get(name, "")
     if name in ("title", "creator", "publisher"):
         return (("q", value),), f"q={value} ({_ANYWHERE})"
-    if name == "subject":
-        # The filter knows single terms: a heading divided by -- was cut there when it was filed, and its places filed apart.
-        head, *rest = (part.strip() for part in _bare(value).split("--"))
-        further = " ".join(rest)
-        remark = f"{_EXACT}; the heading's further parts are sought as words: q={further}" if rest else _EXACT
-        (term,), told = _filter("subject", head, remark)
-        return (term, ("q", further)), told
-    if name == "place":
-        return _filter("location", value, _EXACT)
-    if name == "language":
-        english = language_name(value)
-        return _filter("language", english) if english else (
-            None, f"The Library's filter takes a language's English name, and none is known here for {value!r}.")
-    if name == "collection":
-        return (), f"/collections/{_slug(query)}/"
     if name in query.bound_names:
-        dates = f"{(query.date_from or CATALOGUE_FIRST_YEAR)[:4]}/{(query.date_to or CATALOGUE_LAST_YEAR)[:4]}"
-        finer = any(len(date) > 4 for date in (query.date_from, query.date_to) if date)
-        return (("dates", dates),), f"dates={dates}" + (" (whole years)" if finer else "")
+        return _years(query)
     if name == "sort" and query.sort in SORTS:
         return (("sb", SORTS[query.sort]),), f"sb={SORTS[query.sort]}"
-    if name == "facets":
-        return (), "at=facets"
-    unsent = {"sort": f"The Library sorts by date and title only; there is no order by {query.sort}.",
-              "availability": "The Library lends nothing from these lists; online says what is digitised."}
+    if name in ("subject", "language"):
+        return _subject(value) if name == "subject" else _language(value)
+    if name == "place":
+        return _filter("location", value, _EXACT)
+    if name in ("collection", "facets"):
+        return (), "at=facets" if name == "facets" else f"/collections/{_slug(query)}/"
+    unsent = {
+        "sort": f"The Library sorts by date and title only; there is no order by {query.sort}.",
+        "availability": "The Library lends nothing from these lists; online says what is digitised.",
+    }
     return None, unsent.get(name, "The Library has no such field here.")
 
 
+def _subject(value: str) -> Spelling:
+    """The filter knows single terms: a heading divided by -- was cut there when it was filed, and
+    its places filed apart."""
+    head, *rest = (part.strip() for part in _bare(value).split("--"))
+    further = " ".join(rest)
+    remark = (
+        f"{_EXACT}; the heading's further parts are sought as words: q={further}"
+        if rest
+        else _EXACT
+    )
+    (term,), told = _filter("subject", head, remark)
+    return (term, ("q", further)), told
+
+
+def _language(value: str) -> Spelling:
+    english = language_name(value)
+    return (
+        _filter("language", english)
+        if english
+        else (
+            None,
+            f"The Library's filter takes a language's English name, and none is known here for {value!r}.",
+        )
+    )
+
+
+def _years(query: Query) -> Spelling:
+    dates = f"{(query.date_from or CATALOGUE_FIRST_YEAR)[:4]}/{(query.date_to or CATALOGUE_LAST_YEAR)[:4]}"
+    finer = any(len(date) > 4 for date in (query.date_from, query.date_to) if date)
+    return (("dates", dates),), f"dates={dates}" + (" (whole years)" if finer else "")
+
+
 def _filter(field: str, value: str, remark: str = "") -> tuple[Pairs, str]:
-    """A filter as the Library files its values: in lower case, and without |, which joins two filters."""
+    """A filter as the Library files its values: in lower case, and without |, which joins two
+    filters."""
     term = f"{field}:{' '.join(_bare(value).replace('|', ' ').lower().split())}"
     return (("fa", term),), f"fa={term}" + (f" ({remark})" if remark else "")
 
@@ -508,57 +772,111 @@ def _slug(query: Query) -> str:
     return _bare(query.fields["collection"]).removeprefix("loc:")
 
 
-# ---- whether an answer is one ----------------------------------------------------------------------------------------
+def _texts_of(
+    item: Item, pages: Sequence[tuple[PageEntry, Any]], resources: Sequence[Mapping[str, Any]]
+) -> tuple[list[tuple[int | None, str, str]], str]:
+    """The texts to search in a record, as (page, its address, its text's address), and what is said
+    of them."""
+    sought: list[tuple[int | None, str, str]] = [
+        (page.page_number, page.source_url, url)
+        for page, files in pages
+        if (url := records.text_address(files))
+    ]
+    whole = next(filter(None, map(records.whole_text, resources)), None)
+    if whole and not 0 < len(sought) <= TEXTS_PER_RECORD:
+        return [(None, item.source_url, whole)], "The text has no page marks, so no page is given."
+    if len(sought) > TEXTS_PER_RECORD:
+        raise InvalidInput(
+            f"The record has {len(sought)} pages with text; at most {TEXTS_PER_RECORD} are read for one search.",
+            archive=KEY,
+            hint="Name a page, or find the page first with search_inside.",
+        )
+    return sought, f"{len(sought)} pages were read and searched here."
 
-def _could_search(reply: Reply, *, again: bool) -> None:
-    """A zero that no cache may keep is how the Library says that its search failed (seen 2026-08): never an absence.
 
-    `again`: whether it may be asked once more in the same call, for which the half minute that newspapers take leaves no time.
+# ---- whether an answer is one --------------------------------------------------------------------
+
+def _could_search(reply: Reply, again: bool) -> None:
+    """A zero that no cache may keep is how the Library says that its search failed (seen 2026-08):
+    never an absence.
+
+    `again`: whether it may be asked once more in the same call, for which the half minute that
+    newspapers take leaves no time.
     """
     answer = mapping(reply.value)
-    if reply.status != 200 or answer.get("results") != [] or integer(mapping(answer.get("pagination")).get("of")):
+    if (
+        reply.status != 200
+        or answer.get("results") != []
+        or integer(mapping(answer.get("pagination")).get("of"))
+    ):
         return
     kept = reply.headers.get("cache-control", "").lower()
     lifetimes = re.findall(r"max-?age\s*=\s*(\d{1,9})", kept)  # max-age and s-maxage
     may_keep = any(map(int, lifetimes)) if lifetimes else "public" in kept
     if not may_keep or "no-cache" in kept or "no-store" in kept:
-        failure = ArchiveUnreachable("The Library of Congress could not search: it sent a zero that it does not stand by.",
-                                     archive=KEY)
+        failure = ArchiveUnreachable(
+            "The Library of Congress could not search: it sent a zero that it does not stand by.",
+            archive=KEY,
+        )
         failure.retryable = again
         raise failure
 
 
-def _no_such_list(path: str) -> Exception:
+def _no_such_list(url: str) -> Exception:
+    path = urlsplit(url).path.strip("/")
     if path.startswith("collections/") and path != NEWSPAPERS:
-        return RecordNotFound(f"The Library of Congress has no collection under {path.removeprefix('collections/')!r}.",
-                              archive=KEY, status=404, hint="browse_collections lists the collections with their slugs.")
-    return ArchiveUnreachable("The Library of Congress did not find its own search route.", archive=KEY, status=404)
+        return RecordNotFound(
+            f"The Library of Congress has no collection under {path.removeprefix('collections/')!r}.",
+            archive=KEY,
+            status=404,
+            hint="browse_collections lists the collections with their slugs.",
+        )
+    return ArchiveUnreachable(
+        "The Library of Congress did not find its own search route.", archive=KEY, status=404
+    )
 
 
 def _record_came(reply: Reply) -> None:
-    """An `item` that is missing or empty says that there is no such record; with status 200 it must not be kept."""
+    """An `item` that is missing or empty says that there is no such record; with status 200 it must
+    not be kept."""
     _no_exception(reply)
     answer = mapping(reply.value)
     if reply.status != 200 or mapping(answer.get("item")):
         return
-    of_records = answer.keys() & {"item", "resource", "resources"} if answer else isinstance(reply.value, dict)
+    of_records = (
+        answer.keys() & {"item", "resource", "resources"}
+        if answer
+        else isinstance(reply.value, dict)
+    )
     if of_records and not answer.get("item"):
         raise _not_held("this identifier")
-    raise UnreadableAnswer("The Library of Congress answered with something that is no record.", archive=KEY)
+    raise UnreadableAnswer(
+        "The Library of Congress answered with something that is no record.", archive=KEY
+    )
 
 
 def _no_exception(reply: Reply) -> None:
-    """An exception is told in the body, whatever the status: {status, type: "exception"} or {exception, status}."""
+    """An exception is told in the body, whatever the status: {status, type: "exception"} or
+    {exception, status}."""
     answer = mapping(reply.value)
     if reply.status == 200 and ("exception" in answer or first(answer.get("type")) == "exception"):
-        if re.search("404|not found", " ".join(strings([answer.get("status"), answer.get("exception")])), re.IGNORECASE):
+        if re.search(
+            "404|not found",
+            " ".join(strings([answer.get("status"), answer.get("exception")])),
+            re.IGNORECASE,
+        ):
             raise _not_held("this identifier")
-        raise ArchiveUnreachable("The Library of Congress answered that it could not serve this record.", archive=KEY)
+        raise ArchiveUnreachable(
+            "The Library of Congress answered that it could not serve this record.", archive=KEY
+        )
 
 
 def _not_held(identifier: str) -> RecordNotFound:
-    return RecordNotFound(f"The Library of Congress has no record under {identifier}.", archive=KEY,
-                          hint="Check it, or find the record with search_items; a digitised part is named loc:resource/NAME.")
+    return RecordNotFound(
+        f"The Library of Congress has no record under {identifier}.",
+        archive=KEY,
+        hint="Check it, or find the record with search_items; a digitised part is named loc:resource/NAME.",
+    )
 
 
 def _refused(message: str, hint: str | None = None) -> InvalidInput:

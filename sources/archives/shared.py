@@ -40,8 +40,8 @@ def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[
     beyond = None if came else past_last(page, rows, total)
     if total and not came and beyond is None:
         notes = (*notes, f"It counts {total:,} matches but sent no rows; this is no absence.")
-    if total is not None:
-        more = bool(came) and page * rows < total
+    if total is not None:  # rows that were counted and not sent leave it unknown
+        more = page * rows < total if came or beyond or not total else None
     return Page(records=found, total=total, skipped=skipped, facets=facets, beyond=beyond,
                 notes=notes,
                 more=more and (ceiling is None or (page + 1) * rows <= ceiling))
@@ -85,5 +85,6 @@ def list_or_note(read: Callable[[], Page], lost: str) -> Page:
 
 
 def _begins(archive: type[Archive]) -> str:
-    """The archive's name as a sentence begins with it: "the Internet Archive" has its capital there."""
+    """The archive's name as a sentence begins with it: "the Internet Archive" has its capital
+    there."""
     return archive.name[:1].upper() + archive.name[1:]
