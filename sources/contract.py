@@ -758,12 +758,12 @@ class Archive:
     @classmethod
     def plan_text(cls, query: Query) -> Request:
         """What becomes of the narrowings of a search inside; pure, no request."""
-        return Request()
+        return Request(query=query)
 
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
         """What becomes of the narrowings of a catalogue search; pure, no request."""
-        return Request()
+        return Request(query=query)
 
     def search_text(self, request: Request) -> Page:
         raise self._refusal("search_inside")

@@ -8,8 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 import responses
+from lxml import etree
 
 from sources.archives import gallica
+from sources.archives import gallica_records as records
 from sources.archives.gallica import ALTO, CONTENTS_ABSENT, REPOSITORY, SERVICES, SRU, Gallica
 from sources.archives.gallica_records import TERMS, YEAR_MEANS
 from sources.asking.identifiers import read_identifier
@@ -31,6 +33,7 @@ from sources.contract import (
 )
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 from sources.settings import Settings
+from sources.text import Excerpt
 
 Make = Callable[..., Gallica]
 Answer = Callable[[str], str]
@@ -81,7 +84,7 @@ def test_what_was_typed_stays_plain_text_inside_one_quoted_term(
     if term is None:
         assert Gallica.plan_catalogue(Query(words=typed)).absent_because
     else:
-        make_archive(Gallica).search_catalogue(Query(words=typed))
+        make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words=typed)))
         assert asked()["query"] == term
 
 
@@ -101,9 +104,10 @@ def test_every_field_goes_out_under_the_index_that_takes_it(make_archive: Make, 
         ("date_to", 'gallicapublication_date<="1912/02/29"'))
 
     plan = Gallica.plan_catalogue(query)
-    make_archive(Gallica).search_catalogue(query)
+    make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(query))
 
-    assert plan == Request(sent=(*clauses, ("sort", "sortby dc.date/sort.descending")), media_type_asked="monographie", dropped=(
+    assert plan == Request(query=query, asks=plan.asks, sent=(*clauses, ("sort", "sortby dc.date/sort.descending")),
+                           media_type_asked="monographie", dropped=(
         ("place", "Gallica files the place inside the publisher's name and has no index of places."),
         ("facets", "Gallica's search service counts no terms; its web pages do, and are not asked."),
         ("availability", "Gallica lends nothing, so it states no availability.")),
@@ -137,7 +141,7 @@ def test_a_query_in_cql_goes_out_as_written(make_archive: Make, answer: Answer) 
     gives(SRU, answer("gallica/none.xml"))
     archive = make_archive(Gallica)
 
-    archive.search_catalogue(Query(words='dc.title adj "a*" or (text all "b")', native=True, sort="title"))
+    archive.search_catalogue(Gallica.plan_catalogue(Query(words='dc.title adj "a*" or (text all "b")', native=True, sort="title")))
     plan = Gallica.plan_catalogue(Query(words='dc.title all "a" sortby dc.date/sort.ascending', native=True, sort="title"))
 
     assert asked()["query"] == 'dc.title adj "a*" or (text all "b") sortby dc.title/sort.ascending'
@@ -150,7 +154,7 @@ def test_more_rows_than_it_gives_are_asked_as_fifty_and_pages_neither_overlap_no
     """Page 2 of 80 rows begins at row 51, since 50 is what one answer holds; the plan says so."""
     gives(SRU, answer("gallica/none.xml"))
 
-    make_archive(Gallica).search_catalogue(Query(words="tourbe", rows=80, page=2))
+    make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="tourbe", rows=80, page=2)))
 
     assert (asked()["startRecord"], asked()["maximumRecords"]) == ("51", "50")
     assert Gallica.plan_catalogue(Query(words="tourbe", rows=80)).notes == (
@@ -171,7 +175,7 @@ def test_rows_come_out_as_published_and_years_only_beyond_doubt(make_archive: Ma
     without an ark of Gallica has no identifier; one row without a description is counted."""
     gives(SRU, answer("gallica/search.xml"))
 
-    page = make_archive(Gallica).search_catalogue(Query(words="eaux", rows=6))
+    page = make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="eaux", rows=6)))
 
     assert page.records == (
         Record(identifier=f"gallica:{BOOK}", title="Les eaux lentes",
@@ -179,7 +183,7 @@ def test_rows_come_out_as_published_and_years_only_beyond_doubt(make_archive: Ma
                media_type="monographies", source_url=HOME + BOOK, online=True, languages=("fre",),
                subjects=("Marais -- Picardie",), publishers=("Veuve Lanthier (Amiens)",), span=("1862-01-01", "1862-12-31")),
         Record(identifier=f"gallica:{PERIODICAL}/date", title="Le Courrier des marais", year=None, date="184?-1963",
-               media_type="periodiques", source_url=f"{HOME}{PERIODICAL}/date", online=True, span=("1840-01-01", "1963-12-31")),
+               media_type="periodiques", source_url=f"{HOME}{PERIODICAL}/date", online=True),
         Record(identifier=f"gallica:{ISSUE}", title="Le Courrier des marais", year=None, date="1911??gai-20",
                media_type="fascicules", source_url=HOME + ISSUE, online=True),
         Record(identifier=f"gallica:{ARABIC}", title="كتاب المياه", year=1281, date="1281", media_type="monographies",
@@ -203,7 +207,7 @@ def test_a_date_gives_a_year_and_days_only_as_far_as_it_states_them(
     """A run of years is the life of a title, not a document's date."""
     gives(SRU, answer("gallica/search.xml").replace("<dc:date>1862<", f"<dc:date>{date}<"))
 
-    row = make_archive(Gallica).search_catalogue(Query(words="eaux")).records[0]
+    row = make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="eaux"))).records[0]
 
     assert (row.date, row.year, row.span) == (date, year, span)
 
@@ -212,7 +216,7 @@ def test_a_date_gives_a_year_and_days_only_as_far_as_it_states_them(
 def test_rows_beyond_those_asked_are_left_for_the_next_page(make_archive: Make, answer: Answer) -> None:
     gives(SRU, answer("gallica/search.xml"))
 
-    assert len(make_archive(Gallica).search_catalogue(Query(words="eaux", rows=2)).records) == 2
+    assert len(make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="eaux", rows=2))).records) == 2
 
 
 # ---- what is no absence --------------------------------------------------------------------------------------------
@@ -221,7 +225,7 @@ def test_rows_beyond_those_asked_are_left_for_the_next_page(make_archive: Make, 
 def test_a_true_zero_is_a_zero(make_archive: Make, answer: Answer) -> None:
     gives(SRU, answer("gallica/none.xml"))
 
-    page = make_archive(Gallica).search_catalogue(Query(words="tourbe"))
+    page = make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="tourbe")))
 
     assert (page.records, page.total, page.more, page.beyond) == ((), 0, False, None)
 
@@ -239,7 +243,7 @@ def test_a_diagnostic_in_a_200_is_told_by_what_it_says(
     gives(SRU, diagnosed(answer, code=code, message=message, details="dc.coverage"))
 
     with pytest.raises(kind, match=f"{message}: dc.coverage"):
-        make_archive(Gallica).search_catalogue(Query(words="tourbe", native=True))
+        make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="tourbe", native=True)))
 
 
 @responses.activate
@@ -249,11 +253,11 @@ def test_past_the_end_is_told_as_past_the_end(make_archive: Make, answer: Answer
     gives(SRU, answer("gallica/none.xml").replace(">0<", ">42<"))
     archive = make_archive(Gallica, cache_ttl_ms=0)
 
-    by_diagnostic = archive.search_catalogue(Query(words="tourbe", rows=5, page=10))
-    by_count = archive.search_catalogue(Query(words="tourbe", rows=5, page=10))
+    by_diagnostic = archive.search_catalogue(Gallica.plan_catalogue(Query(words="tourbe", rows=5, page=10)))
+    by_count = archive.search_catalogue(Gallica.plan_catalogue(Query(words="tourbe", rows=5, page=10)))
 
     assert by_diagnostic.beyond == "This page lies past the last row."
-    assert by_count.beyond == "This page lies past the last row. It has 42 rows; the last page of 5 is page 9."
+    assert by_count.beyond == "Page 10 lies past the last page: at 5 rows a page the 42 matches fill 9."
 
 
 @pytest.mark.parametrize("body", [
@@ -267,7 +271,7 @@ def test_an_answer_of_another_shape_is_unreadable(make_archive: Make, body: str)
     gives(SRU, body)
 
     with pytest.raises(UnreadableAnswer) as caught:
-        make_archive(Gallica).search_catalogue(Query(words="tourbe"))
+        make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="tourbe")))
 
     assert caught.value.archive == "gallica"
 
@@ -280,7 +284,7 @@ def test_a_500_is_a_refused_query_or_a_failure_and_not_asked_again(make_archive:
     gives(SRU, page, status=500)
 
     with pytest.raises(kind):
-        make_archive(Gallica).search_catalogue(Query(words='dc.title all "', native=True))
+        make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words='dc.title all "', native=True)))
 
     assert len(responses.calls) == 1
 
@@ -290,7 +294,7 @@ def test_a_missing_search_route_is_never_nothing_found(make_archive: Make) -> No
     gives(SRU, "<html><body>404</body></html>", status=404)
 
     with pytest.raises(ArchiveUnreachable):
-        make_archive(Gallica).search_catalogue(Query(words="tourbe"))
+        make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="tourbe")))
 
 
 @pytest.mark.parametrize(("status", "body", "said"), [
@@ -304,9 +308,9 @@ def test_the_wall_pauses_the_archive_for_hours(make_archive: Make, status: int, 
     archive = make_archive(Gallica)
 
     with pytest.raises(ArchiveUnreachable, match=re.escape(said)):
-        archive.search_catalogue(Query(words="tourbe"))
+        archive.search_catalogue(Gallica.plan_catalogue(Query(words="tourbe")))
     with pytest.raises(ArchiveUnreachable) as again:
-        archive.search_catalogue(Query(words="autre"))
+        archive.search_catalogue(Gallica.plan_catalogue(Query(words="autre")))
 
     assert len(responses.calls) == 1
     assert again.value.retry_after_s == pytest.approx(7200, abs=60)
@@ -320,9 +324,9 @@ def test_a_request_left_hanging_is_the_wall_too(make_archive: Make, silence: Exc
     archive = make_archive(Gallica)
 
     with pytest.raises(TimedOut) as first:
-        archive.search_catalogue(Query(words="tourbe"))
+        archive.search_catalogue(Gallica.plan_catalogue(Query(words="tourbe")))
     with pytest.raises(ArchiveUnreachable, match="blocked by the site's protection") as again:
-        archive.search_catalogue(Query(words="autre"))
+        archive.search_catalogue(Gallica.plan_catalogue(Query(words="autre")))
 
     assert len(responses.calls) == 1
     assert first.value.retry_after_s == again.value.retry_after_s == pytest.approx(7200, abs=60)
@@ -333,7 +337,7 @@ def test_a_redirect_to_the_wall_is_not_followed(make_archive: Make) -> None:
     responses.get(SRU, status=302, headers={"Location": "/services/engine/search/altcha?altchaNotVerified=true"})
 
     with pytest.raises(ArchiveUnreachable, match="blocked by the site's protection"):
-        make_archive(Gallica).search_catalogue(Query(words="tourbe"))
+        make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="tourbe")))
 
     assert len(responses.calls) == 1
 
@@ -345,7 +349,7 @@ def test_requests_keep_the_pace_that_robots_txt_asks(make_archive: Make, answer:
     archive = make_archive(Gallica)
 
     for word in ("a", "b", "c"):
-        archive.search_catalogue(Query(words=word))
+        archive.search_catalogue(Gallica.plan_catalogue(Query(words=word)))
 
     assert clock.slept == [5.0, 5.0]  # type: ignore[attr-defined]
 
@@ -628,7 +632,7 @@ def test_contents_are_absent_until_the_operator_accepts_their_terms() -> None:
 def test_nothing_of_the_contents_is_requested_before_they_are_accepted(make_archive: Make) -> None:
     archive, reference = make_archive(Gallica), Gallica.read_identifier(BOOK)
 
-    for read in (lambda: archive.search_text(Query(words="eaux")), lambda: archive.read_page(reference, 3),
+    for read in (lambda: archive.search_text(Gallica.plan_text(Query(words="eaux"))), lambda: archive.read_page(reference, 3),
                  lambda: archive.search_record(reference, "eaux", 5)):
         with pytest.raises(InvalidInput, match="BOOKS_GALLICA_CONTENTS=accept"):
             read()
@@ -644,14 +648,14 @@ def test_a_search_inside_asks_the_passages_of_four_rows_and_counts_the_others(ma
     gives(SERVICES + "ContentSearch", answer("gallica/content.xml"))
     gives(SERVICES + "ContentSearch", answer("gallica/content-none.xml"))
 
-    page = make_archive(Gallica, gallica_contents=True).search_text(Query(words='"eaux lentes"', rows=6, excerpts_per_record=1))
+    page = make_archive(Gallica, gallica_contents=True).search_text(Gallica.plan_text(Query(words='"eaux lentes"', rows=6, excerpts_per_record=1)))
 
     assert (asked()["query"], asked()["collapsing"]) == ('text adj "eaux lentes"', "false")
     assert [asked(number)["ark"] for number in range(1, len(responses.calls))] == [BOOK, ISSUE, ARABIC]
     assert asked(1)["query"] == '"eaux lentes"'
     assert page.records[0] == TextMatch(
         identifier=f"gallica:{BOOK}", title="Les eaux lentes", creator="Vasseur, Odile (1801-1870); France. Bureau des marais",
-        year=1862, page_number=7, page_number_is="view", excerpts=("les eaux lentes du soir",), excerpt_kind="passage",
+        year=1862, page_number=7, page_number_is="view", excerpts=(Excerpt(text="les eaux lentes du soir", at=((4, 15),), kind="passage"),), excerpt_kind="passage",
         source_url=f"{HOME}{BOOK}/f7", span=("1862-01-01", "1862-12-31"))
     assert page.records[2] == TextMatch(identifier=f"gallica:{ISSUE}", title="Le Courrier des marais", source_url=HOME + ISSUE,
                                         published_on="1911??gai-20", publication="Le Courrier des marais")
@@ -670,7 +674,7 @@ def test_no_more_documents_are_asked_for_passages_than_one_call_allows(
     gives(SRU, answer("gallica/search.xml"))
     gives(SERVICES + "ContentSearch", answer("gallica/content.xml"))
 
-    page = make_archive(Gallica, gallica_contents=True).search_text(Query(words="eaux", rows=6))
+    page = make_archive(Gallica, gallica_contents=True).search_text(Gallica.plan_text(Query(words="eaux", rows=6)))
 
     assert addresses() == [SRU, SERVICES + "ContentSearch"]
     assert page.notes[0].startswith("4 row(s) stand without text: passages are asked document by document, at most 1 a call.")
@@ -687,7 +691,7 @@ def test_rows_stand_when_reading_their_text_is_refused(
     gives(SRU, answer("gallica/search.xml"))
     gives(SERVICES + "ContentSearch", body, status=status)
 
-    page = make_archive(Gallica, gallica_contents=True).search_text(Query(words="eaux", rows=6))
+    page = make_archive(Gallica, gallica_contents=True).search_text(Gallica.plan_text(Query(words="eaux", rows=6)))
 
     assert addresses() == [SRU, SERVICES + "ContentSearch"]
     assert len(page.records) == 5
@@ -702,7 +706,7 @@ def test_passages_are_not_begun_when_the_call_has_no_time_left(make_archive: Mak
     archive = make_archive(Gallica, gallica_contents=True)
     clock.advance(40.0)  # type: ignore[attr-defined]
 
-    page = archive.search_text(Query(words="eaux", rows=6))
+    page = archive.search_text(Gallica.plan_text(Query(words="eaux", rows=6)))
 
     assert addresses() == [SRU]
     assert page.notes[0].startswith("5 row(s) stand without text")
@@ -826,7 +830,7 @@ def test_a_refused_text_is_a_failure_and_never_shown_as_text(
         archive.read_page(Gallica.read_identifier(BOOK), 3)
 
     assert len(responses.calls) == 3
-    assert archive.search_catalogue(Query(words="tourbe")).total == 0
+    assert archive.search_catalogue(Gallica.plan_catalogue(Query(words="tourbe"))).total == 0
 
 
 @responses.activate
@@ -871,3 +875,35 @@ def test_a_periodical_has_no_text_of_its_own(make_archive: Make) -> None:
 def test_the_credit_names_the_source_the_day_and_both_regimes() -> None:
     assert Gallica.attribution("2026-11-30T11:00:00Z") == (
         f"Source: gallica.bnf.fr / Bibliothèque nationale de France, retrieved 2026-11-30. {TERMS}")
+
+
+# ---- what a title's date is, and what a broken word is -----------------------------------------------------------------
+
+@responses.activate
+def test_the_date_of_a_periodicals_title_is_its_beginning_and_withholds_nothing(make_archive: Make, answer: Answer) -> None:
+    """A title of 1854 has issues of 1912: its row has no days of its own, and no issue's year."""
+    gives(SRU, answer("gallica/search.xml"))
+
+    page = make_archive(Gallica).search_catalogue(Gallica.plan_catalogue(Query(words="eaux", rows=6)))
+
+    [title] = [row for row in page.records if row.identifier and row.identifier.endswith("/date")]
+    assert (title.span, title.year, title.date) == (None, None, "184?-1963")
+
+
+@pytest.mark.parametrize("line, text", [
+    ('<String CONTENT="light"/><HYP CONTENT="-"/>', "the light-\nhouse"),
+    ('<String CONTENT="light" SUBS_TYPE="HypPart1" SUBS_CONTENT="lighthouse"/><HYP CONTENT="-"/>', "the lighthouse\nhouse"),
+])
+def test_a_word_broken_at_a_line_end_keeps_its_hyphen_unless_the_file_says_what_it_is(line: str, text: str) -> None:
+    sheet = etree.fromstring(f'<Page><TextBlock><TextLine><String CONTENT="the"/>{line}</TextLine>'
+                             f'<TextLine><String CONTENT="house"/></TextLine></TextBlock></Page>')
+
+    assert records.alto_text(sheet) == text
+
+
+def test_a_word_between_two_halves_does_not_repeat_the_tail() -> None:
+    half = '<String CONTENT="{}" SUBS_TYPE="HypPart{}" SUBS_CONTENT="lighthouse"/>'
+    sheet = etree.fromstring(f'<Page><TextBlock><TextLine>{half.format("light", 1)}</TextLine><TextLine><String CONTENT="17"/></TextLine>'
+                             f'<TextLine>{half.format("house", 2)}<String CONTENT="stood"/></TextLine></TextBlock></Page>')
+
+    assert records.alto_text(sheet) == "lighthouse\n17\nstood"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sources.client import BooksClient
@@ -38,7 +39,7 @@ def archive(key: str, *, text: Answerer | Page | Exception | None = None, catalo
 
         @classmethod
         def plan_text(cls, query: Query) -> Request:
-            return plan(query) if callable(plan) else plan or Request()
+            return replace(plan(query) if callable(plan) else plan or Request(), query=query)
 
         plan_catalogue = plan_text
 

@@ -246,14 +246,10 @@ def _scope(walk: Walk, archive: type[Archive], asked: Question) -> Harvest:
     if absence is None and query.media_type and query.media_type not in archive.media_types:
         absence = (f"{archive.name} files nothing under {query.media_type!r}; its own names are "
                    f"{', '.join(archive.media_types)}.")
-    plan = _planned(walk, archive, query) if absence is None else Request(query=query)
+    plan = walk.plan(archive, query) if absence is None else Request(query=query)
     absence = absence or plan.absent_because
     opened = asked.opener.open(archive, asked.call) if absence is None else None
     return Harvest(archive=archive, plan=plan, absent_because=absence, opened=opened)
-
-
-def _planned(walk: Walk, archive: type[Archive], query: Query) -> Request:
-    return replace(walk.plan(archive, query), query=query)
 
 
 def _chosen_wordings(asked: Question) -> Sequence[Wording]:
@@ -294,8 +290,8 @@ def _ask(walk: Walk, harvest: Harvest, query: Query, wording: Wording) -> None:
     assert opened is not None
     sent_before, asked = opened.sent(), Asked(query=wording.text, derivation=wording.derivation,
                                               ran=True)
-    planned = harvest.plan if query == harvest.plan.query else _planned(walk, harvest.archive,
-                                                                        query)
+    archive = harvest.archive
+    planned = harvest.plan if query == harvest.plan.query else walk.plan(archive, query)
     try:
         page = opened.ask(partial(_searched, walk, planned))
     except SourceError as error:

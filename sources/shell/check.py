@@ -72,7 +72,7 @@ def _passages(local: str, words: str) -> Callable[[Archive], Passages]:
 
 def _catalogue(words: str, *, media_type: str | None = None, facets: bool = False) -> Callable[[Archive], Page]:
     query = Query(words=words, rows=1, media_type=media_type, facets=facets)
-    return lambda archive: archive.search_catalogue(replace(archive.plan_catalogue(query), query=query))
+    return lambda archive: archive.search_catalogue(archive.plan_catalogue(query))
 
 
 def _headings(words: str, kind: str = "subject") -> Callable[[Archive], Page]:
@@ -81,7 +81,7 @@ def _headings(words: str, kind: str = "subject") -> Callable[[Archive], Page]:
 
 def _inside(archive: Archive) -> Page:
     query = Query(words="whale", rows=1)
-    return archive.search_text(replace(archive.plan_text(query), query=query))
+    return archive.search_text(archive.plan_text(query))
 
 
 def _collections(archive: Archive) -> Page:
