@@ -1,14 +1,17 @@
-"""mcp-books: one question to several great libraries at once, over the Model Context Protocol on stdin and stdout.
+"""mcp-books: one question to several great libraries at once, over the Model Context Protocol on
+stdin and stdout.
 
-The only file that knows the protocol; it knows no archive. It reads from top to bottom: what a message may be, what the
-sources are asked, the server (a message in, a message out, no input or output of its own), then the connection that runs
-calls, and the process.
+The only file that knows the protocol; it knows no archive. It reads from top to bottom: what a
+message may be, what the sources are asked, the server (a message in, a message out, no input or
+output of its own), then the connection that runs calls, and the process.
 
-Two eras of the protocol are answered by one process, each request by its own content: the handshake revisions, where
-`initialize` settles one revision for the connection, and the stateless one, where every request names it in `_meta`.
-Nothing heavy is imported before the first tools/list is answered, since hosts start servers often and wait for that list.
+Two eras of the protocol are answered by one process, each request by its own content: the handshake
+revisions, where `initialize` settles one revision for the connection, and the stateless one, where
+every request names it in `_meta`. Nothing heavy is imported before the first tools/list is
+answered, since hosts start servers often and wait for that list.
 
-Source: the Model Context Protocol specification, revisions 2024-11-05 to 2026-07-28 (pages basic, server and changelog).
+Source: the Model Context Protocol specification, revisions 2024-11-05 to 2026-07-28 (pages basic,
+server and changelog).
 """
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-TYPE_CHECKING = False  # the name type checkers look for; importing typing for it would cost a tenth of the start
+# the name type checkers look for; importing typing for it would cost a tenth of the start
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
@@ -29,36 +33,43 @@ if TYPE_CHECKING:
     from sources.settings import Settings
     from sources.transport.call import Call
 
+    Result = dict[str, Any]
+
 __all__ = ["BooksClient", "__version__", "main"]
 __version__ = "1.0.0"
 NAME = "mcp-books"
 
 
 def __getattr__(name: str) -> Any:
-    """`from mcp_books import BooksClient` works without loading it for hosts, which never ask for it by name."""
+    """`from mcp_books import BooksClient` works without loading it for hosts, which never ask for
+    it by name."""
     if name == "BooksClient":
         from sources.client import BooksClient
         return BooksClient
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# ---- what a message may be -----------------------------------------------------------------------------------------
+# ---- what a message may be -----------------------------------------------------------------------
 
 HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_REVISION = "2026-07-28"
 SUPPORTED = (STATELESS_REVISION, *reversed(HANDSHAKE_REVISIONS))  # newest first
 ANNOTATIONS_SINCE = COMPLETIONS_SINCE = PROGRESS_MESSAGE_SINCE = BATCHES_ONLY_IN = "2025-03-26"
 TITLES_SINCE = STRUCTURED_SINCE = "2025-06-18"
-ERROR_ID_OPTIONAL_SINCE = "2025-11-25"  # before it, an error whose id could not be read has no valid form: null, as JSON-RPC says
+# before it, an error whose id could not be read has no valid form: null, as JSON-RPC says
+ERROR_ID_OPTIONAL_SINCE = "2025-11-25"
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 RESOURCE_NOT_FOUND = -32002  # handshake revisions only; the stateless one says INVALID_PARAMS
 UNSUPPORTED_VERSION = -32022
 ARCHIVE_DID_NOT_ANSWER = -31000  # ours: outside the range that JSON-RPC reserves
 
 META = "io.modelcontextprotocol/"
-LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of the protocol
-LINE_LIMIT_BYTES = 2 << 20  # the longest honest request has under 100 KB; what is echoed grows threefold, and hosts take 10 MiB
+# of the protocol, not of our own log
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+# the longest honest request has under 100 KB; what is echoed grows threefold, and hosts take 10 MiB
+LINE_LIMIT_BYTES = 2 << 20
 LIST_LIFETIME_MS = 3_600_000  # the lists never change while the process lives
 SHOWN_CHARS = 80  # how much of a caller's unreadable value an error repeats
 
@@ -73,12 +84,14 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request, its envelope checked: an id that can be echoed, a method this revision has, params that are an object."""
+    """One request, its envelope checked: an id that can be echoed, a method this revision has,
+    params that are an object."""
 
     id: str | int
     method: str
     params: Mapping[str, Any]
     revision: str
+    call: Call | None = None  # of a request that runs on its own: its time, and whom it tells
 
     @property
     def stateless(self) -> bool:
@@ -86,16 +99,21 @@ class Request:
 
 
 def is_id(value: Any) -> bool:
-    """Ids and progress tokens are texts or whole numbers; to Python a truth value is a number, to JSON it is not."""
+    """Ids and progress tokens are texts or whole numbers; to Python a truth value is a number, to
+    JSON it is not."""
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def decode(line: bytes) -> Any:
-    """One line as a JSON value. Raises ProtocolError for what is no JSON, no UTF-8, or beyond what can be held."""
+    """One line as a JSON value. Raises ProtocolError for what is no JSON, no UTF-8, or beyond what
+    can be held."""
     try:
         return json.loads(line.decode("utf-8-sig"), parse_constant=_finite, parse_float=_finite)
-    except (ValueError, RecursionError) as exc:  # ValueError: no JSON, no UTF-8, or a number of thousands of digits
-        raise ProtocolError(PARSE_ERROR, "Parse error: the line is not one JSON message in UTF-8.") from exc
+    # ValueError: no JSON, no UTF-8, or a number of thousands of digits
+    except (ValueError, RecursionError) as exc:
+        raise ProtocolError(
+            PARSE_ERROR, "Parse error: the line is not one JSON message in UTF-8."
+        ) from exc
 
 
 def _finite(text: str) -> float:
@@ -106,32 +124,47 @@ def _finite(text: str) -> float:
 
 
 def encode(message: Any) -> bytes:
-    """One message as one line. ASCII only: no line reader splits it, and a lone surrogate in an echoed id cannot fail."""
-    return json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
+    """One message as one line. ASCII only: no line reader splits it, and a lone surrogate in an
+    echoed id cannot fail."""
+    text = json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.encode("ascii") + b"\n"
 
 
-def success(request: Request, result: Mapping[str, Any]) -> dict[str, Any]:
+def success(request: Request, result: Mapping[str, Any]) -> Result:
     if request.stateless:
-        result = {"resultType": "complete", **result, "_meta": {META + "serverInfo": {"name": NAME, "version": __version__}}}
+        result = {
+            "resultType": "complete",
+            **result,
+            "_meta": {META + "serverInfo": {"name": NAME, "version": __version__}},
+        }
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 
 
-def failure(error: ProtocolError, id_member: Mapping[str, str | int | None]) -> dict[str, Any]:
-    """An error reply; `id_member` is empty where the message named no id that could be read and the revision wants no null."""
+def failure(error: ProtocolError, id_member: Mapping[str, str | int | None]) -> Result:
+    """An error reply; `id_member` is empty where the message named no id that could be read and the
+    revision wants no null."""
     data = {} if error.data is None else {"data": error.data}
-    return {"jsonrpc": "2.0", **id_member, "error": {"code": error.code, "message": error.message, **data}}
+    return {
+        "jsonrpc": "2.0",
+        **id_member,
+        "error": {"code": error.code, "message": error.message, **data},
+    }
 
 
-# ---- what the sources are asked ------------------------------------------------------------------------------------
+# ---- the server: a message in, a message out -----------------------------------------------------
 
-class Books:
-    """Everything this file wants from `sources`, each part loaded when it is first needed."""
+class Server:
+    """Answers messages. The one thing it keeps between them is the revision that a handshake
+    settled."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.agreed: str | None = None  # the revision of the handshake, once there was one
         self._lock = threading.Lock()
         self._client: BooksClient | None = None
         self._tools: Mapping[str, Mapping[str, Any]] = {}
+
+    # -- what it wants from `sources`, each part loaded when it is first needed
 
     def tools(self) -> Mapping[str, Mapping[str, Any]]:
         """The tools offered, in order: title, description, inputSchema, outputSchema."""
@@ -144,13 +177,14 @@ class Books:
         from sources.registry import instructions
         return instructions(self.settings)
 
-    def new_call(self, tell: Callable[[str], None] | None) -> Call:
-        from sources.transport.call import Call
-        return Call(self.settings.call_budget_ms / 1000, tell=tell)
-
-    def ask(self, tool: str, arguments: Mapping[str, Any], call: Call | None) -> dict[str, Any]:
-        """A tool's structured content. Raises SourceError when it was refused or nothing came, Cancelled when taken back."""
-        return self.client().ask(tool, arguments, call or self.new_call(None)).to_dict()
+    def client(self) -> BooksClient:
+        from sources.client import BooksClient
+        with self._lock:
+            if self._client is None:
+                from sources.stdio import log_to
+                log_to(sys.stderr, self.settings.log_level)
+                self._client = BooksClient(settings=self.settings)
+            return self._client
 
     def show(self, tool: str, payload: Mapping[str, Any]) -> str:
         """Structured content as the text block."""
@@ -161,63 +195,69 @@ class Books:
         from sources.telling.text_block import render_error
         return render_error(error)
 
-    def client(self) -> BooksClient:
-        from sources.client import BooksClient
-        with self._lock:
-            if self._client is None:
-                set_up_logging(self.settings)
-                self._client = BooksClient(settings=self.settings)
-            return self._client
-
     def warm(self) -> None:
-        """Load what the first call will need; in this order the process stays 2.5 MB smaller than in reverse (tests/bench.py)."""
-        for name in ("sources.telling.text_block", "sources.client", "requests", "jsonschema", "lxml.etree"):
+        """Load what the first call will need; in this order the process stays 2.5 MB smaller than
+        in reverse (tests/bench.py)."""
+        for name in (
+            "sources.telling.text_block",
+            "sources.client",
+            "requests",
+            "jsonschema",
+            "lxml.etree",
+        ):
             __import__(name)
         self.client()
 
+    # -- a message and its reply
 
-# ---- the server: a message in, a message out ------------------------------------------------------------------------
-
-class Server:
-    """Answers messages. The one thing it keeps between them is the revision that a handshake settled."""
-
-    def __init__(self, books: Books) -> None:
-        self.books = books
-        self.agreed: str | None = None  # the revision of the handshake, once there was one
-
-    def answer(self, message: Any, call: Call | None = None) -> dict[str, Any] | None:
+    def answer(self, message: Any) -> Result | None:
         """The reply to one message that is no batch; None where none is due."""
         admitted = self.admit(message)
-        return self.reply(admitted, call) if isinstance(admitted, Request) else admitted
+        return self.reply(admitted) if isinstance(admitted, Request) else admitted
 
-    def admit(self, message: Any, *, revision_due: str | None = None) -> Request | dict[str, Any] | None:
-        """The request in a message; or its refusal; or None for a notification, or a response that nobody asked for.
+    def admit(
+        self, message: Any, *, revision_due: str | None = None
+    ) -> Request | Result | None:
+        """The request in a message; or its refusal; or None for a notification, or a response that
+        nobody asked for.
 
         `revision_due` is the revision of the batch the message came in.
         """
-        if isinstance(message, dict) and "method" not in message and ("result" in message or "error" in message):
+        if (
+            isinstance(message, dict)
+            and "method" not in message
+            and ("result" in message or "error" in message)
+        ):
             return None
-        id_member = self.id_member(message)
         try:
-            method = _checked_method(message)
-            if "id" not in message:
-                return None
-            if not is_id(message["id"]):
-                raise ProtocolError(INVALID_REQUEST, "Invalid request: an id is a string or a whole number.")
-            params = _object_param(message, "params")
-            _object_param(params, "_meta")
-            revision = self._revision(method, params)
-            if revision_due and (revision != revision_due or method == "initialize"):
-                raise ProtocolError(INVALID_REQUEST, f"Invalid request: {method[:SHOWN_CHARS]!r} does not belong in this batch.")
-            known = METHODS.get(method)
-            if known is None or revision not in known.revisions:
-                raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method[:SHOWN_CHARS]!r}.")
+            return self._request(message, revision_due)
         except ProtocolError as error:
-            return failure(error, id_member)
+            return failure(error, self.id_member(message))
+
+    def _request(self, message: Any, revision_due: str | None) -> Request | None:
+        method = _checked_method(message)
+        if "id" not in message:
+            return None
+        if not is_id(message["id"]):
+            raise ProtocolError(
+                INVALID_REQUEST, "Invalid request: an id is a string or a whole number."
+            )
+        params = _object_param(message, "params")
+        _object_param(params, "_meta")
+        revision = self._revision(method, params)
+        if revision_due and (revision != revision_due or method == "initialize"):
+            raise ProtocolError(
+                INVALID_REQUEST,
+                f"Invalid request: {method[:SHOWN_CHARS]!r} does not belong in this batch.",
+            )
+        known = METHODS.get(method)
+        if known is None or revision not in known.revisions:
+            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method[:SHOWN_CHARS]!r}.")
         return Request(id=message["id"], method=method, params=params, revision=revision)
 
     def id_member(self, message: Any) -> dict[str, str | int | None]:
-        """How an error names the message it answers: its id; else null where the revision wants the member, else nothing."""
+        """How an error names the message it answers: its id; else null where the revision wants the
+        member, else nothing."""
         if isinstance(message, dict):
             if is_id(message.get("id")):
                 return {"id": message["id"]}
@@ -228,7 +268,8 @@ class Server:
         return {} if self.agreed is None or self.agreed >= ERROR_ID_OPTIONAL_SINCE else {"id": None}
 
     def _revision(self, method: str, params: Mapping[str, Any]) -> str:
-        """The revision a request is to be answered in, by its own content; see the module's docstring."""
+        """The revision a request is to be answered in, by its own content; see the module's
+        docstring."""
         meta = params.get("_meta") or {}
         if method == "initialize":
             return self.agreed or HANDSHAKE_REVISIONS[-1]
@@ -240,107 +281,138 @@ class Server:
         if method == "ping":
             return HANDSHAKE_REVISIONS[-1]
         named = f'params._meta["{META}protocolVersion"]'
-        raise ProtocolError(INVALID_PARAMS, f"Begin with initialize, or name the revision in {named}.")
+        raise ProtocolError(
+            INVALID_PARAMS, f"Begin with initialize, or name the revision in {named}."
+        )
 
-    def reply(self, request: Request, call: Call | None = None) -> dict[str, Any] | None:
+    def reply(self, request: Request) -> Result | None:
         """The reply to one request; None when its caller took it back. No exception leaves here."""
         try:
-            return success(request, METHODS[request.method].handler(self, request, call))
+            return success(request, METHODS[request.method].handler(self, request))
         except ProtocolError as error:
             return failure(error, {"id": request.id})
         except Exception as exc:
             from sources.errors import Cancelled, lacking_library
             if isinstance(exc, Cancelled):
                 return None
-            log_traceback(self.books.settings)
+            log_traceback(self.settings)
             lacking = lacking_library(exc)
             if lacking and request.method == "tools/call":
                 return success(request, {"content": [_text(f"Error: {lacking}")], "isError": True})
-            fault = ProtocolError(INTERNAL_ERROR, lacking or "Internal error: a fault in this server, not in the request.")
+            fault = ProtocolError(
+                INTERNAL_ERROR,
+                lacking or "Internal error: a fault in this server, not in the request.",
+            )
             return failure(fault, {"id": request.id})
 
-    def busy(self, request: Request) -> dict[str, Any]:
-        """The reply to a call too many: a result marked as an error, so that a model waits and asks again."""
+    def busy(self, request: Request) -> Result:
+        """The reply to a call too many: a result marked as an error, so that a model waits and asks
+        again."""
         from sources.errors import RateLimited
-        text = self.books.explain(RateLimited(f"This server is answering {CALLS_AT_ONCE} calls already; nothing was asked.",
-                                              hint="Wait for one of them to end, then ask again.", retry_after_s=BUSY_RETRY_S))
+
+        text = self.explain(
+            RateLimited(
+                f"This server is answering {CALLS_AT_ONCE} calls already; nothing was asked.",
+                hint="Wait for one of them to end, then ask again.",
+                retry_after_s=BUSY_RETRY_S,
+            )
+        )
         if request.method == "tools/call":
             return success(request, {"content": [_text(text)], "isError": True})
         return failure(ProtocolError(ARCHIVE_DID_NOT_ANSWER, text), {"id": request.id})
 
     # -- opening
 
-    def initialize(self, request: Request, call: Call | None) -> dict[str, Any]:
+    def initialize(self, request: Request) -> Result:
         asked = request.params.get("protocolVersion")
         if not isinstance(asked, str):
-            raise ProtocolError(INVALID_PARAMS, "initialize needs params.protocolVersion, a string.")
+            raise ProtocolError(
+                INVALID_PARAMS, "initialize needs params.protocolVersion, a string."
+            )
         self.agreed = asked if asked in HANDSHAKE_REVISIONS else HANDSHAKE_REVISIONS[-1]
         identity = _titled({"name": NAME, "version": __version__, "title": "Books"}, self.agreed)
-        return {"protocolVersion": self.agreed, "capabilities": _capabilities(self.agreed), "serverInfo": identity,
-                "instructions": self.books.instructions()}
+        return {
+            "protocolVersion": self.agreed,
+            "capabilities": _capabilities(self.agreed),
+            "serverInfo": identity,
+            "instructions": self.instructions(),
+        }
 
-    def discover(self, request: Request, call: Call | None) -> dict[str, Any]:
-        return {"supportedVersions": [STATELESS_REVISION], "capabilities": _capabilities(STATELESS_REVISION),
-                "instructions": self.books.instructions(), **_lifetime(request)}
+    def discover(self, request: Request) -> Result:
+        return {
+            "supportedVersions": [STATELESS_REVISION],
+            "capabilities": _capabilities(STATELESS_REVISION),
+            "instructions": self.instructions(),
+            **_lifetime(request),
+        }
 
-    def ping(self, request: Request, call: Call | None) -> dict[str, Any]:
+    def ping(self, request: Request) -> Result:
         return {}
 
     # -- tools
 
-    def tools_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        return _whole_list(request, "tools", [_tool(name, tool, request.revision) for name, tool in self.books.tools().items()])
+    def tools_list(self, request: Request) -> Result:
+        listed = [_tool(name, tool, request.revision) for name, tool in self.tools().items()]
+        return _whole_list(request, "tools", listed)
 
-    def tools_call(self, request: Request, call: Call | None) -> dict[str, Any]:
-        """Bad arguments and archives that fail are results marked as errors, so that a model can read them and go on."""
-        name, arguments = _text_param(request.params, "name"), _object_param(request.params, "arguments")
-        if name not in self.books.tools():
+    def tools_call(self, request: Request) -> Result:
+        """Bad arguments and archives that fail are results marked as errors, so that a model can
+        read them and go on."""
+        name = _text_param(request.params, "name")
+        arguments = _object_param(request.params, "arguments")
+        if name not in self.tools():
             raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name[:SHOWN_CHARS]!r}.")
         from sources.errors import SourceError
         try:
-            payload = self.books.ask(name, arguments, call)
+            payload = self.client().ask(name, arguments, request.call).to_dict()
         except SourceError as error:
-            return {"content": [_text(self.books.explain(error))], "isError": True}
-        result = {"content": [_text(self.books.show(name, payload))]}
-        return {**result, "structuredContent": payload} if request.revision >= STRUCTURED_SINCE else result
+            return {"content": [_text(self.explain(error))], "isError": True}
+        structured = {"structuredContent": payload} if request.revision >= STRUCTURED_SINCE else {}
+        return {"content": [_text(self.show(name, payload))], **structured}
 
     # -- resources
 
-    def resources_list(self, request: Request, call: Call | None) -> dict[str, Any]:
+    def resources_list(self, request: Request) -> Result:
         return _whole_list(request, "resources", [_titled(ARCHIVES_RESOURCE, request.revision)])
 
-    def resource_templates_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        offered = [_titled(ITEM_TEMPLATE, request.revision)] if "get_item" in self.books.tools() else []
+    def resource_templates_list(self, request: Request) -> Result:
+        offered = [_titled(ITEM_TEMPLATE, request.revision)] if "get_item" in self.tools() else []
         return _whole_list(request, "resourceTemplates", offered)
 
-    def resources_read(self, request: Request, call: Call | None) -> dict[str, Any]:
+    def resources_read(self, request: Request) -> Result:
         uri = _text_param(request.params, "uri")
         if uri == ARCHIVES_RESOURCE["uri"]:
-            status = json.dumps(self.books.client().status(), ensure_ascii=False, indent=1)
+            status = json.dumps(self.client().status(), ensure_ascii=False, indent=1)
             contents = {"uri": uri, "mimeType": "application/json", "text": status}
             return {"contents": [contents], **_lifetime(request, 0, "private")}
-        not_found = INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND
-        if not uri.startswith(ITEM_PREFIX) or uri == ITEM_PREFIX or "get_item" not in self.books.tools():
-            raise ProtocolError(not_found, "Resource not found.", {"uri": uri})
+        if not uri.startswith(ITEM_PREFIX) or uri == ITEM_PREFIX or "get_item" not in self.tools():
+            raise ProtocolError(_not_found(request), "Resource not found.", {"uri": uri})
+        payload = self._item(request, uri)
+        contents = {"uri": uri, "mimeType": "text/plain", "text": self.show("get_item", payload)}
+        return {"contents": [contents], **_lifetime(request, self.settings.cache_ttl_ms)}
+
+    def _item(self, request: Request, uri: str) -> Result:
         from urllib.parse import unquote
 
         from sources.errors import SourceError
         try:
-            payload = self.books.ask("get_item", {"identifier": unquote(uri[len(ITEM_PREFIX):])}, call)
+            wanted = {"identifier": unquote(uri.removeprefix(ITEM_PREFIX))}
+            return self.client().ask("get_item", wanted, request.call).to_dict()
         except SourceError as error:
-            codes = {"not_found": not_found, "invalid_input": INVALID_PARAMS}
-            further = {} if error.code in codes else {"code": error.code, "retry_after_s": error.retry_after_s}
+            codes = {"not_found": _not_found(request), "invalid_input": INVALID_PARAMS}
             code = codes.get(error.code, ARCHIVE_DID_NOT_ANSWER)
-            raise ProtocolError(code, self.books.explain(error), {"uri": uri, **further}) from error
-        return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": self.books.show("get_item", payload)}],
-                **_lifetime(request, self.books.settings.cache_ttl_ms)}
+            data: Result = {"uri": uri}
+            if code == ARCHIVE_DID_NOT_ANSWER:
+                data |= {"code": error.code, "retry_after_s": error.retry_after_s}
+            raise ProtocolError(code, self.explain(error), data) from error
 
     # -- prompts and completion
 
-    def prompts_list(self, request: Request, call: Call | None) -> dict[str, Any]:
-        return _whole_list(request, "prompts", [_prompt(prompt, request.revision) for prompt in self._prompts().values()])
+    def prompts_list(self, request: Request) -> Result:
+        listed = [_prompt(prompt, request.revision) for prompt in self._prompts().values()]
+        return _whole_list(request, "prompts", listed)
 
-    def prompts_get(self, request: Request, call: Call | None) -> dict[str, Any]:
+    def prompts_get(self, request: Request) -> Result:
         from sources.errors import InvalidInput
         from sources.prompts import compose
         prompt = self._prompt_named(_text_param(request.params, "name"))
@@ -351,12 +423,17 @@ class Server:
             text = compose(prompt, given)
         except InvalidInput as error:
             raise ProtocolError(INVALID_PARAMS, error.message) from error
-        return {"description": prompt.description, "messages": [{"role": "user", "content": _text(text)}]}
+        return {
+            "description": prompt.description,
+            "messages": [{"role": "user", "content": _text(text)}],
+        }
 
-    def _prompts(self) -> dict[str, Any]:
+    def _prompts(self) -> Result:
         from sources.prompts import PROMPTS
-        tools = self.books.tools()
-        return {prompt.name: prompt for prompt in PROMPTS if all(tool in tools for tool in prompt.tools)}
+        tools = self.tools()
+        return {
+            prompt.name: prompt for prompt in PROMPTS if all(tool in tools for tool in prompt.tools)
+        }
 
     def _prompt_named(self, name: str) -> Any:
         prompt = self._prompts().get(name)
@@ -364,7 +441,7 @@ class Server:
             raise ProtocolError(INVALID_PARAMS, f"Unknown prompt: {name[:SHOWN_CHARS]!r}.")
         return prompt
 
-    def complete(self, request: Request, call: Call | None) -> dict[str, Any]:
+    def complete(self, request: Request) -> Result:
         from sources.prompts import completions
         from sources.registry import ENTRIES
         reference = _object_param(request.params, "ref")
@@ -373,22 +450,28 @@ class Server:
         if name not in self._arguments_of(reference):
             raise ProtocolError(INVALID_PARAMS, f"Unknown argument: {name[:SHOWN_CHARS]!r}.")
         values = completions(name, typed, ENTRIES)
-        return {"completion": {"values": list(values[:100]), "total": len(values), "hasMore": len(values) > 100}}
+        shown = {"values": list(values[:100]), "total": len(values), "hasMore": len(values) > 100}
+        return {"completion": shown}
 
     def _arguments_of(self, reference: Mapping[str, Any]) -> tuple[str, ...]:
         """The names a completion may be asked for, of a prompt or of the template."""
         if reference.get("type") == "ref/prompt":
-            return tuple(argument.name for argument in self._prompt_named(_text_param(reference, "name")).arguments)
-        if reference.get("type") == "ref/resource" and _text_param(reference, "uri") == ITEM_TEMPLATE["uriTemplate"]:
+            prompt = self._prompt_named(_text_param(reference, "name"))
+            return tuple(argument.name for argument in prompt.arguments)
+        template = ITEM_TEMPLATE["uriTemplate"]
+        if reference.get("type") == "ref/resource" and _text_param(reference, "uri") == template:
             return ("identifier",)
-        raise ProtocolError(INVALID_PARAMS, "params.ref names no prompt and no resource template of this server.")
+        raise ProtocolError(
+            INVALID_PARAMS, "params.ref names no prompt and no resource template of this server."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """One row of the table below. `asks` says that it may wait for an archive, so that it runs off the reader."""
+    """One row of the table below. `asks` says that it may wait for an archive, so that it runs off
+    the reader."""
 
-    handler: Callable[[Server, Request, Call | None], dict[str, Any]]
+    handler: Callable[[Server, Request], Result]
     revisions: tuple[str, ...] = SUPPORTED
     asks: bool = False
 
@@ -408,18 +491,31 @@ METHODS = {
 }
 
 ITEM_PREFIX = "books://item/"
-ITEM_TEMPLATE = {"uriTemplate": ITEM_PREFIX + "{+identifier}", "name": "item", "title": "One record",
-                 "description": "A record by its identifier, as get_item reads it.", "mimeType": "text/plain"}
-ARCHIVES_RESOURCE = {"uri": "books://archives", "name": "archives", "title": "The archives and their state",
-                     "description": "What each archive answers, its pace, and what last failed.", "mimeType": "application/json"}
+ITEM_TEMPLATE = {
+    "uriTemplate": ITEM_PREFIX + "{+identifier}",
+    "name": "item",
+    "title": "One record",
+    "description": "A record by its identifier, as get_item reads it.",
+    "mimeType": "text/plain",
+}
+ARCHIVES_RESOURCE = {
+    "uri": "books://archives",
+    "name": "archives",
+    "title": "The archives and their state",
+    "description": "What each archive answers, its pace, and what last failed.",
+    "mimeType": "application/json",
+}
 HINTS = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": True}
 
 
-# Checks of an envelope, each raising ProtocolError, and the parts of results that differ by revision.
+# Checks of an envelope, each raising ProtocolError, and the parts of results that differ by
+# revision.
 
 def _checked_method(message: Any) -> str:
     if isinstance(message, list):
-        raise ProtocolError(INVALID_REQUEST, f"Invalid request: only revision {BATCHES_ONLY_IN} has batches.")
+        raise ProtocolError(
+            INVALID_REQUEST, f"Invalid request: only revision {BATCHES_ONLY_IN} has batches."
+        )
     if not isinstance(message, dict):
         raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is a JSON object.")
     if message.get("jsonrpc") != "2.0":
@@ -439,9 +535,13 @@ def _check_stateless(meta: Mapping[str, Any]) -> None:
         data = {"supported": list(SUPPORTED), "requested": asked}
         raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
     if not isinstance(meta.get(META + "clientCapabilities"), dict):
-        raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}clientCapabilities\"] must be an object; it may be empty.")
+        raise ProtocolError(
+            INVALID_PARAMS, f'_meta["{META}clientCapabilities"] must be an object; it may be empty.'
+        )
     if meta.get(META + "logLevel") not in (None, *LOG_LEVELS):
-        raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}logLevel\"] must be one of {', '.join(LOG_LEVELS)}.")
+        raise ProtocolError(
+            INVALID_PARAMS, f'_meta["{META}logLevel"] must be one of {", ".join(LOG_LEVELS)}.'
+        )
 
 
 def _object_param(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -459,55 +559,77 @@ def _text_param(params: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _whole_list(request: Request, name: str, entries: Sequence[Any]) -> dict[str, Any]:
+def _whole_list(request: Request, name: str, entries: Sequence[Any]) -> Result:
     """A list as its one page; no cursor was ever handed out."""
     if request.params.get("cursor") is not None:
-        raise ProtocolError(INVALID_PARAMS, "Invalid params: unknown cursor; this list has one page.")
+        raise ProtocolError(
+            INVALID_PARAMS, "Invalid params: unknown cursor; this list has one page."
+        )
     return {name: entries, **_lifetime(request)}
 
 
-def _capabilities(revision: str) -> dict[str, Any]:
+def _not_found(request: Request) -> int:
+    return INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND
+
+
+def _capabilities(revision: str) -> Result:
     """The lists are fixed and nothing can be subscribed to, so no capability has a member."""
-    return {"tools": {}, "resources": {}, "prompts": {}, **({"completions": {}} if revision >= COMPLETIONS_SINCE else {})}
+    return {
+        "tools": {},
+        "resources": {},
+        "prompts": {},
+        **({"completions": {}} if revision >= COMPLETIONS_SINCE else {}),
+    }
 
 
-def _lifetime(request: Request, ttl_ms: int = LIST_LIFETIME_MS, scope: str = "public") -> dict[str, Any]:
-    """How long a client of the stateless revision may keep a result; the others have no such members."""
+def _lifetime(request: Request, ttl_ms: int = LIST_LIFETIME_MS, scope: str = "public") -> Result:
+    """How long a client of the stateless revision may keep a result; the others have no such
+    members."""
     return {"ttlMs": ttl_ms, "cacheScope": scope} if request.stateless else {}
 
 
-def _tool(name: str, tool: Mapping[str, Any], revision: str) -> dict[str, Any]:
+def _tool(name: str, tool: Mapping[str, Any], revision: str) -> Result:
     listed = {"name": name, "description": tool["description"], "inputSchema": tool["inputSchema"]}
     if revision >= TITLES_SINCE:
-        return {**listed, "title": tool["title"], "annotations": HINTS, "outputSchema": tool["outputSchema"]}
-    return {**listed, "annotations": {"title": tool["title"], **HINTS}} if revision >= ANNOTATIONS_SINCE else listed
+        return {**listed, "title": tool["title"], "annotations": HINTS, **tool}
+    if revision >= ANNOTATIONS_SINCE:
+        return {**listed, "annotations": {"title": tool["title"], **HINTS}}
+    return listed
 
 
-def _prompt(prompt: Any, revision: str) -> dict[str, Any]:
-    arguments = [{"name": entry.name, "description": entry.description, "required": entry.required} for entry in prompt.arguments]
-    entry = {"name": prompt.name, "title": prompt.title, "description": prompt.description, "arguments": arguments}
-    return _titled(entry, revision)
+def _prompt(prompt: Any, revision: str) -> Result:
+    arguments = [
+        {"name": entry.name, "description": entry.description, "required": entry.required}
+        for entry in prompt.arguments
+    ]
+    entry = {"name": prompt.name, "title": prompt.title, "description": prompt.description}
+    return _titled({**entry, "arguments": arguments}, revision)
 
 
-def _titled(entry: Mapping[str, Any], revision: str) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key != "title" or revision >= TITLES_SINCE}
+def _titled(entry: Mapping[str, Any], revision: str) -> Result:
+    return {
+        key: value for key, value in entry.items() if key != "title" or revision >= TITLES_SINCE
+    }
 
 
-def _text(text: str) -> dict[str, Any]:
+def _text(text: str) -> Result:
     return {"type": "text", "text": text}
 
 
-# ---- the connection: one line a message, one thread a call -----------------------------------------------------------
+# ---- the connection: one line a message, one thread a call ---------------------------------------
 
-CALLS_AT_ONCE = 32  # each holds a thread; what an archive is asked at once is bounded far below this by its own lane
+# each holds a thread; what an archive is asked at once is bounded far below this by its own lane
+CALLS_AT_ONCE = 32
 BUSY_RETRY_S = 10.0  # about what a call takes when it has to wait for an archive's spacing
 PROGRESS_PAUSE_S = 0.5  # at most two notices a second for one call
-GRACE_S = 1.0  # what running calls are given once the input has ended; hosts wait 2 s before they send signals
+# what running calls are given once the input has ended; hosts wait 2 s before they send signals
+GRACE_S = 1.0
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Running:
-    """One request whose answer is not written yet. `over` is set, under the writing lock, by the reply or by a cancellation."""
+    """One request whose answer is not written yet. `over` is set, under the writing lock, by the
+    reply or by a cancellation."""
 
     request: Request
     call: Call
@@ -517,7 +639,8 @@ class Running:
 
 
 class Connection:
-    """One host: reads its lines, answers the quick ones at once, runs the others on threads of their own, writes the replies."""
+    """One host: reads its lines, answers the quick ones at once, runs the others on threads of
+    their own, writes the replies."""
 
     def __init__(self, server: Server, write: Callable[[bytes], None], *,
                  monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -526,7 +649,8 @@ class Connection:
         self.idle.set()
         self._write = write
         self._monotonic = monotonic
-        self._writing = threading.RLock()  # held for one whole message, and while deciding whether it may still be sent
+        # held for one whole message, and while deciding whether it may still be sent
+        self._writing = threading.RLock()
         self._counting = threading.Lock()  # guards `_running`; never held while writing
         self._running: set[Running] = set()
         self._warmed = False
@@ -535,7 +659,10 @@ class Connection:
         """Take one line; None stands for one that was over the limit."""
         try:
             if line is None:
-                raise ProtocolError(INVALID_REQUEST, f"Invalid request: a message is at most {LINE_LIMIT_BYTES} bytes.")
+                raise ProtocolError(
+                    INVALID_REQUEST,
+                    f"Invalid request: a message is at most {LINE_LIMIT_BYTES} bytes.",
+                )
             if not line.strip(b" \t\r\n"):
                 return
             message = decode(line)
@@ -549,13 +676,16 @@ class Connection:
 
     def _receive_batch(self, messages: list[Any]) -> None:
         if not messages:
-            self._send(failure(ProtocolError(INVALID_REQUEST, "Invalid request: an empty batch."), self.server.id_member(None)))
+            empty = ProtocolError(INVALID_REQUEST, "Invalid request: an empty batch.")
+            self._send(failure(empty, self.server.id_member(None)))
             return
         batch = Batch(len(messages), self._send)
         for message in messages:
             self._receive_one(message, batch.add, revision_due=BATCHES_ONLY_IN)
 
-    def _receive_one(self, message: Any, deliver: Callable[[Any], None], *, revision_due: str | None = None) -> None:
+    def _receive_one(
+        self, message: Any, deliver: Callable[[Any], None], *, revision_due: str | None = None
+    ) -> None:
         """Answer one message by handing `deliver` its reply, or None, exactly once."""
         admitted = self.server.admit(message, revision_due=revision_due)
         if not isinstance(admitted, Request):
@@ -572,14 +702,18 @@ class Connection:
 
     def _warm(self) -> None:
         try:
-            self.server.books.warm()
+            self.server.warm()
         except Exception:  # the call that needs it will meet the same fault and report it
-            log_traceback(self.server.books.settings)
+            log_traceback(self.server.settings)
 
     # -- calls
 
     def _start(self, request: Request, deliver: Callable[[Any], None]) -> None:
-        running = Running(request=request, call=self.server.books.new_call(lambda message: self._tell(running, message)))
+        from sources.transport.call import Call
+
+        budget_s = self.server.settings.call_budget_ms / 1000
+        call = Call(budget_s, tell=lambda message: self._tell(running, message))
+        running = Running(request=replace(request, call=call), call=call)
         with self._counting:
             room = len(self._running) < CALLS_AT_ONCE
             if room:
@@ -587,7 +721,8 @@ class Connection:
                 self.idle.clear()
         if room:
             try:
-                threading.Thread(target=self._run, args=(running, deliver), name=request.method, daemon=True).start()
+                given = (running, deliver)
+                threading.Thread(target=self._run, args=given, name="call", daemon=True).start()
                 return
             except RuntimeError:  # the system has no thread left
                 self._forget(running)
@@ -595,7 +730,7 @@ class Connection:
 
     def _run(self, running: Running, deliver: Callable[[Any], None]) -> None:
         try:
-            reply = self.server.reply(running.request, running.call)
+            reply = self.server.reply(running.request)
             with self._writing:
                 reply, running.over = (None if running.over else reply), True
                 deliver(reply)
@@ -609,17 +744,19 @@ class Connection:
                 self.idle.set()
 
     def _cancel(self, params: Any) -> None:
-        """Stop the work for an id. An id that is unknown or answered, or a malformed notice, is nothing to speak of."""
+        """Stop the work for an id. An id that is unknown or answered, or a malformed notice, is
+        nothing to speak of."""
         wanted = params.get("requestId") if isinstance(params, dict) else None
         with self._counting:
-            meant = [running for running in self._running if is_id(wanted) and running.request.id == wanted]
-        for running in meant:
+            running_now = [*self._running] if is_id(wanted) else []
+        for running in (each for each in running_now if each.request.id == wanted):
             with self._writing:
                 running.over = True
             running.call.cancel()
 
     def _tell(self, running: Running, message: str) -> None:
-        """Report progress where the caller gave a token: a rising count, at most two a second, nothing once it is over."""
+        """Report progress where the caller gave a token: a rising count, at most two a second,
+        nothing once it is over."""
         token = (running.request.params.get("_meta") or {}).get("progressToken")
         if not is_id(token):
             return
@@ -634,7 +771,8 @@ class Connection:
             self._send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
     def finish(self) -> None:
-        """The input has ended: let running calls answer for a moment, then stop them, without waiting for a reader."""
+        """The input has ended: let running calls answer for a moment, then stop them, without
+        waiting for a reader."""
         self.idle.wait(GRACE_S)
         with self._counting:
             left = list(self._running)
@@ -648,16 +786,20 @@ class Connection:
             return
         try:
             line = encode(message)
-        except (ValueError, TypeError, RecursionError):  # structured content that JSON cannot hold; a batch never has any
-            log_traceback(self.server.books.settings)
-            fault = ProtocolError(INTERNAL_ERROR, "Internal error: the answer could not be written.")
+        # structured content that JSON cannot hold; a batch never has any
+        except (ValueError, TypeError, RecursionError):
+            log_traceback(self.server.settings)
+            fault = ProtocolError(
+                INTERNAL_ERROR, "Internal error: the answer could not be written."
+            )
             line = encode(failure(fault, {"id": message["id"]}))
         with self._writing:
             self._write(line)
 
 
 class Batch:
-    """Gathers the replies to a batch; sends them in one array once all are in, or nothing when none is due."""
+    """Gathers the replies to a batch; sends them in one array once all are in, or nothing when none
+    is due."""
 
     def __init__(self, awaited: int, send: Callable[[Any], None]) -> None:
         self._awaited, self._send = awaited, send
@@ -674,10 +816,11 @@ class Batch:
             self._send(self._replies or None)
 
 
-# ---- the process ------------------------------------------------------------------------------------------------------
+# ---- the process ---------------------------------------------------------------------------------
 
 def log_traceback(settings: Settings) -> None:
-    """Tell standard error of the exception being handled; one line is enough where a library is missing."""
+    """Tell standard error of the exception being handled; one line is enough where a library is
+    missing."""
     if settings.log_level == "silent":
         return
     from sources.errors import lacking_library
@@ -689,15 +832,9 @@ def log_traceback(settings: Settings) -> None:
         traceback.print_exc()
 
 
-def set_up_logging(settings: Settings) -> None:
-    """What `sources` and the libraries under it log goes to standard error, from the level that was set."""
-    import logging
-    level = getattr(logging, settings.log_level.upper(), logging.CRITICAL + 1)  # "silent" is none of logging's own
-    logging.basicConfig(stream=sys.stderr, level=level, format=f"{NAME}: %(message)s")
-
-
 def serve() -> None:
-    """Answer the host on standard input until it ends or standard output breaks; does not return."""
+    """Answer the host on standard input until it ends or standard output breaks; does not
+    return."""
     import signal
 
     from sources.asking.schemas import settings_in_force
@@ -710,12 +847,16 @@ def serve() -> None:
         os._exit(0)  # no thread, however busy, holds the process
 
     outlet = Outlet(protocol, gone=leave)
-    # An interrupt ends the process as the system does it: a handler of Python's own can wait for the next line of input.
+    # An interrupt ends the process as the system does it: a handler of Python's own can wait for
+    # the next line of input.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if os.isatty(0):
-        journal.write(f"{NAME} reads protocol messages from a host on standard input; {NAME} --help lists its commands.\n")
+        journal.write(
+            f"{NAME} reads protocol messages from a host on standard input; {NAME} --help lists "
+            "its commands.\n"
+        )
     settings = settings_in_force(os.environ, warn=lambda line: print(line, file=journal))
-    connection = Connection(Server(Books(settings)), outlet.write)
+    connection = Connection(Server(settings), outlet.write)
     with open(0, "rb", closefd=False) as host:
         for line in read_lines(host, LINE_LIMIT_BYTES):
             connection.receive(line)

@@ -1,4 +1,5 @@
-"""Standard input, output and error of a server: lines of bytes in, a clean output, an error stream that holds nobody up."""
+"""Standard input, output and error of a server: lines of bytes in, a clean output, an error stream
+that holds nobody up."""
 from __future__ import annotations
 
 import contextlib
@@ -11,17 +12,21 @@ import threading
 TYPE_CHECKING = False  # typing itself would be a twentieth of the start
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import BinaryIO
+    from typing import BinaryIO, TextIO
 
-JOURNAL_PIECES = 256  # what may wait for a reader of stderr; beyond it pieces are dropped, never waited for
+# what may wait for a reader of stderr; beyond it pieces are dropped, never waited for
+JOURNAL_PIECES = 256
 PIECE_BYTES = 4096  # of one piece at most
 JOURNAL_GRACE_S = 0.2  # what the last pieces are given at the end
-OUTLET_LINES = 1000  # messages that may wait for a host that does not read; beyond it the server stops reading too
-OUTLET_GRACE_S = 0.6  # what the last messages are given at the end: with a call's second, well inside two
+# messages that may wait for a host that does not read; beyond it the server stops reading too
+OUTLET_LINES = 1000
+# what the last messages are given at the end: with a call's second, well inside two
+OUTLET_GRACE_S = 0.6
 
 
 def read_lines(host: BinaryIO, limit_bytes: int) -> Iterator[bytes | None]:
-    """The lines of a stream, split at LF alone; None for one over the limit, which is not kept. The last may lack its LF."""
+    """The lines of a stream, split at LF alone; None for one over the limit, which is not kept. The
+    last may lack its LF."""
     too_long = False
     with contextlib.suppress(OSError):  # the other end is gone
         while piece := host.readline(limit_bytes + 1):
@@ -34,10 +39,21 @@ def read_lines(host: BinaryIO, limit_bytes: int) -> Iterator[bytes | None]:
         yield None
 
 
-def claim_stdout() -> BinaryIO:
-    """Keep standard output for the protocol: the stream to write to, while descriptor 1 and `print` lead to standard error.
+def log_to(stream: TextIO, level: str) -> None:
+    """What `sources` and the libraries under it log goes to a stream, from the level that was
+    set."""
+    import logging
+    # "silent" is none of logging's own
+    least = getattr(logging, level.upper(), logging.CRITICAL + 1)
+    logging.basicConfig(stream=stream, level=least, format="mcp-books: %(message)s")
 
-    A descriptor that the host left closed is opened on nothing, so that no other file can come to stand in its place.
+
+def claim_stdout() -> BinaryIO:
+    """Keep standard output for the protocol: the stream to write to, while descriptor 1 and `print`
+    lead to standard error.
+
+    A descriptor that the host left closed is opened on nothing, so that no other file can come to
+    stand in its place.
     """
     for fd in (0, 1, 2):
         try:
@@ -53,7 +69,8 @@ def claim_stdout() -> BinaryIO:
 
 
 class Outlet:
-    """Whole lines to the host, in order, by a thread of its own: whoever answers never waits for a host that does not read.
+    """Whole lines to the host, in order, by a thread of its own: whoever answers never waits for a
+    host that does not read.
 
     `gone` is called once the host has closed its end.
     """
@@ -87,7 +104,8 @@ def _drain(waiting: queue.Queue[bytes], grace_s: float) -> None:
 
 
 class Journal(io.TextIOBase):
-    """A standard error that never makes its writer wait: a thread of its own writes what a bounded queue holds."""
+    """A standard error that never makes its writer wait: a thread of its own writes what a bounded
+    queue holds."""
 
     def __init__(self, fd: int) -> None:
         self._stream = os.fdopen(fd, "wb", closefd=False)

@@ -47,7 +47,7 @@ def _asked(command: str, argv: tuple[str, ...]) -> str:
 
 
 def _listed(revision: str) -> str:
-    server = mcp_books.Server(mcp_books.Books(Settings()))
+    server = mcp_books.Server(Settings())
     meta = {}
     if revision == mcp_books.STATELESS_REVISION:
         meta = {"_meta": {f"{mcp_books.META}protocolVersion": revision, f"{mcp_books.META}clientCapabilities": {}}}

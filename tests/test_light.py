@@ -28,7 +28,7 @@ sys.path.insert(0, sys.argv[1])
 import mcp_books
 from sources.asking.schemas import settings_in_force
 moments = []
-server = mcp_books.Server(mcp_books.Books(settings_in_force(os.environ, print)))
+server = mcp_books.Server(settings_in_force(os.environ, print))
 connection = mcp_books.Connection(server, lambda line: moments.append(sorted(sys.modules)))
 for line in sys.stdin.buffer:
     connection.receive(line)
@@ -73,8 +73,8 @@ def test_importing_the_program_or_its_sources_imports_no_library() -> None:
 
 @pytest.mark.parametrize("revision", mcp_books.SUPPORTED)
 def test_the_list_of_tools_takes_little_of_a_models_context(revision: str) -> None:
-    """The whole message at most 20,000 bytes in any revision; what a model reads of it at most 10,000: names, descriptions, inputs."""
-    server = mcp_books.Server(mcp_books.Books(Settings()))
+    """The whole message at most 26,000 bytes in any revision; what a model reads of it at most 13,000: names, descriptions, inputs."""
+    server = mcp_books.Server(Settings())
 
     for message in listing(revision):
         reply = server.answer(message)
@@ -90,7 +90,7 @@ def test_the_instructions_take_little_of_a_models_context() -> None:
     """At most 2,500 bytes, also when an operator has opened every archive."""
     every = Settings(sources=("archive", "loc", "bnf", "openlibrary", "gallica"), gallica_contents=True)
 
-    lengths = [len(mcp_books.Books(settings).instructions().encode()) for settings in (Settings(), every)]
+    lengths = [len(mcp_books.Server(settings).instructions().encode()) for settings in (Settings(), every)]
 
     assert max(lengths) <= 2_500
 

@@ -375,9 +375,8 @@ def answered(books: BooksClient, tool: str, given: dict[str, Any]) -> Told:
     """The structured content; of a resource, what it holds as `text`."""
     if tool != "resources/read":
         return books.ask(tool, given).to_dict()
-    program = mcp_books.Books(Settings(gallica_contents=True))
-    program._client = books
-    server = mcp_books.Server(program)
+    server = mcp_books.Server(Settings(gallica_contents=True))
+    server._client = books
     server.answer({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}})
     reply: Any = server.answer({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": given})
     held: Told = reply["result"]["contents"][0]

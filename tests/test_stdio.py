@@ -352,9 +352,9 @@ HEAVY = {"requests", "urllib3", "lxml", "jsonschema", "concurrent.futures", "log
 def test_nothing_heavy_is_loaded_before_the_first_tool_list() -> None:
     """Neither by the import nor by the messages that every host sends first."""
     code = """
-from mcp_books import Books, Server, encode
+from mcp_books import Server, encode
 from sources.settings import Settings
-server = Server(Books(Settings()))
+server = Server(Settings())
 for method in ("initialize", "ping", "tools/list"):
     assert "result" in server.answer({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"protocolVersion": "2025-11-25"}})
 """
@@ -365,9 +365,9 @@ for method in ("initialize", "ping", "tools/list"):
 
 def test_what_a_call_needs_is_loaded_once_the_tool_list_is_out() -> None:
     code = """
-from mcp_books import Books
+from mcp_books import Server
 from sources.settings import Settings
-Books(Settings(state_dir=None)).warm()
+Server(Settings(state_dir=None)).warm()
 """
 
     assert {"requests", "lxml.etree", "jsonschema", "sources.client", "sources.telling.text_block"} <= modules_after(code)

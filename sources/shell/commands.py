@@ -10,7 +10,6 @@ import contextlib
 import functools
 import importlib
 import json
-import logging
 import os
 import re
 import sys
@@ -24,6 +23,7 @@ from ..asking.schemas import settings_in_force, tool_schemas
 from ..contract import to_dict
 from ..errors import InvalidInput, SourceError, lacking_library
 from ..settings import VERSION, Settings
+from ..stdio import log_to
 from ..telling.harmless import inert
 from ..telling.text_block import not_answered, notes, render, render_error
 from ..transport.call import Call
@@ -78,8 +78,7 @@ def _run(argv: Sequence[str], environ: Mapping[str, str], out: TextIO, err: Text
         status: int = module.main(list(argv[1:]), environ=environ, stdout=out, stderr=err)
         return status
     settings = settings_in_force(environ, lambda line: print(f"{PROGRAM}: {line}", file=err))
-    level = getattr(logging, settings.log_level.upper(), logging.CRITICAL + 1)  # "silent" is none of logging's own
-    logging.basicConfig(stream=err, level=level, format=f"{PROGRAM}: %(message)s")
+    log_to(err, settings.log_level)
     screen = Screen.of(out, environ)
     try:
         command = read_command(argv, tool_schemas(settings), columns=screen.columns or HELP_COLUMNS)

@@ -218,9 +218,9 @@ def context() -> list[Figure]:
         longest = max(longest, len(line))
     tools = json.loads(line)["result"]["tools"]
     read = sum(len(tool["name"].encode()) + len(tool["description"].encode()) + len(_compact(tool["inputSchema"])) for tool in tools)
-    instructions = mcp_books.Books(Settings()).instructions()
-    return [Figure(name="names, descriptions and input schemas", value=read, bound=10_000, unit="bytes"),
-            Figure(name="the whole tools/list message", value=longest, bound=20_000, unit="bytes"),
+    instructions = mcp_books.Server(Settings()).instructions()
+    return [Figure(name="names, descriptions and input schemas", value=read, bound=13_000, unit="bytes"),
+            Figure(name="the whole tools/list message", value=longest, bound=26_000, unit="bytes"),
             Figure(name="instructions", value=len(instructions.encode()), bound=2_500, unit="bytes")]
 
 

@@ -61,7 +61,7 @@ def walked(server: Any, tool: str, arguments: dict[str, Any]) -> Counter[tuple[s
 
 
 def made() -> Any:
-    server = mcp_books.Server(mcp_books.Books(Settings(replay_dir=SHELF)))
+    server = mcp_books.Server(Settings(replay_dir=SHELF))
     server.answer({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}})
     return server
 

@@ -189,8 +189,8 @@ def report(tally: Tally, weather: Weather, requests: int, close: tuple[int, floa
 
 # ---- on a fake clock -----------------------------------------------------------------------------------------------------
 
-class OneClient(mcp_books.Books):
-    """Books whose client is given."""
+class OneClient(mcp_books.Server):
+    """A server whose client is given."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(client.settings)
@@ -222,7 +222,7 @@ def on_a_fake_clock(calls: int, seed: int) -> int:
     starts = count_starts(gates)
     spacings = {lane: gate.spacing_s for lane, gate in gates.items()}
     written: list[bytes] = []
-    connection = mcp_books.Connection(mcp_books.Server(OneClient(client)), written.append)
+    connection = mcp_books.Connection(OneClient(client), written.append)
     connection.receive(b'{"jsonrpc":"2.0","id":-1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}')
     written.clear()
     tally, requests, before = Tally(), 0, load_of(os.getpid())

@@ -72,12 +72,12 @@ class StubClient:
                 raise Cancelled("taken back")
 
 
-class StubBooks(mcp_books.Books):
+class StubServer(mcp_books.Server):
     """Real tools, a client and a rendering of its own."""
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: Settings | None = None, stub: StubClient | None = None) -> None:
         super().__init__(settings or Settings())
-        self.stub = StubClient()
+        self.stub = stub or StubClient()
         self.warmings = 0
 
     def instructions(self) -> str:
@@ -97,5 +97,5 @@ class StubBooks(mcp_books.Books):
 
 
 if __name__ == "__main__":
-    mcp_books.Books = StubBooks  # type: ignore[misc]  # the whole of the stand-in
+    mcp_books.Server = StubServer  # type: ignore[misc]  # the whole of the stand-in
     sys.exit(mcp_books.main(sys.argv[1:]))
