@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["BooksClient", "__version__", "main"]
 __version__ = "1.0.0"
 NAME = "mcp-books"
+TITLE = "Books"
+DESCRIPTION = (
+    "One question to several great libraries at once: their texts and catalogues, read-only."
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -57,7 +61,7 @@ SUPPORTED = (STATELESS_REVISION, *reversed(HANDSHAKE_REVISIONS))  # newest first
 ANNOTATIONS_SINCE = COMPLETIONS_SINCE = PROGRESS_MESSAGE_SINCE = BATCHES_ONLY_IN = "2025-03-26"
 TITLES_SINCE = STRUCTURED_SINCE = "2025-06-18"
 # before it, an error whose id could not be read has no valid form: null, as JSON-RPC says
-ERROR_ID_OPTIONAL_SINCE = "2025-11-25"
+DESCRIBED_SINCE = ERROR_ID_OPTIONAL_SINCE = "2025-11-25"
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
@@ -132,11 +136,8 @@ def encode(message: Any) -> bytes:
 
 def success(request: Request, result: Mapping[str, Any]) -> Result:
     if request.stateless:
-        result = {
-            "resultType": "complete",
-            **result,
-            "_meta": {META + "serverInfo": {"name": NAME, "version": __version__}},
-        }
+        told = {**result.get("_meta", {}), META + "serverInfo": _identity(request.revision)}
+        result = {"resultType": "complete", **result, "_meta": told}
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 
 
@@ -310,16 +311,16 @@ class Server:
         again."""
         from sources.errors import RateLimited
 
-        text = self.explain(
-            RateLimited(
-                f"This server is answering {CALLS_AT_ONCE} calls already; nothing was asked.",
-                hint="Wait for one of them to end, then ask again.",
-                retry_after_s=BUSY_RETRY_S,
-            )
+        error = RateLimited(
+            f"This server is answering {CALLS_AT_ONCE} calls already; nothing was asked.",
+            hint="Wait for one of them to end, then ask again.",
+            retry_after_s=BUSY_RETRY_S,
+            reason="server_busy",
         )
         if request.method == "tools/call":
-            return success(request, {"content": [_text(text)], "isError": True})
-        return failure(ProtocolError(ARCHIVE_DID_NOT_ANSWER, text), {"id": request.id})
+            return success(request, self._failed(error))
+        fault = ProtocolError(ARCHIVE_DID_NOT_ANSWER, self.explain(error), _told(error))
+        return failure(fault, {"id": request.id})
 
     # -- opening
 
@@ -330,11 +331,10 @@ class Server:
                 INVALID_PARAMS, "initialize needs params.protocolVersion, a string."
             )
         self.agreed = asked if asked in HANDSHAKE_REVISIONS else HANDSHAKE_REVISIONS[-1]
-        identity = _titled({"name": NAME, "version": __version__, "title": "Books"}, self.agreed)
         return {
             "protocolVersion": self.agreed,
             "capabilities": _capabilities(self.agreed),
-            "serverInfo": identity,
+            "serverInfo": _identity(self.agreed),
             "instructions": self.instructions(),
         }
 
@@ -366,9 +366,13 @@ class Server:
         try:
             payload = self.client().ask(name, arguments, request.call).to_dict()
         except SourceError as error:
-            return {"content": [_text(self.explain(error))], "isError": True}
+            return self._failed(error)
         structured = {"structuredContent": payload} if request.revision >= STRUCTURED_SINCE else {}
         return {"content": [_text(self.show(name, payload))], **structured}
+
+    def _failed(self, error: SourceError) -> Result:
+        told = {"mcp-books/error": _told(error)}
+        return {"content": [_text(self.explain(error))], "isError": True, "_meta": told}
 
     # -- resources
 
@@ -401,10 +405,7 @@ class Server:
         except SourceError as error:
             codes = {"not_found": _not_found(request), "invalid_input": INVALID_PARAMS}
             code = codes.get(error.code, ARCHIVE_DID_NOT_ANSWER)
-            data: Result = {"uri": uri}
-            if code == ARCHIVE_DID_NOT_ANSWER:
-                data |= {"code": error.code, "retry_after_s": error.retry_after_s}
-            raise ProtocolError(code, self.explain(error), data) from error
+            raise ProtocolError(code, self.explain(error), {"uri": uri, **_told(error)}) from error
 
     # -- prompts and completion
 
@@ -582,6 +583,17 @@ def _capabilities(revision: str) -> Result:
     }
 
 
+def _identity(revision: str) -> Result:
+    from sources.settings import PROJECT_URL
+    identity = {"name": NAME, "version": __version__}
+    if revision >= TITLES_SINCE:
+        identity["title"] = TITLE
+    if revision >= DESCRIBED_SINCE:
+        identity["description"] = DESCRIPTION
+        identity |= {"websiteUrl": PROJECT_URL} if PROJECT_URL else {}
+    return identity
+
+
 def _lifetime(request: Request, ttl_ms: int = LIST_LIFETIME_MS, scope: str = "public") -> Result:
     """How long a client of the stateless revision may keep a result; the others have no such
     members."""
@@ -610,6 +622,15 @@ def _titled(entry: Mapping[str, Any], revision: str) -> Result:
     return {
         key: value for key, value in entry.items() if key != "title" or revision >= TITLES_SINCE
     }
+
+
+def _told(error: SourceError) -> Result:
+    """An error for programs, beside the words that a model reads."""
+    from sources.answers import failure as reported
+    from sources.contract import to_dict
+    reports = [to_dict(report) for report in getattr(error, "reports", ())]
+    told = {"reason": error.reason, "retryable": error.passing, "retry_after_s": None}
+    return {**told, **reported(error), "reports": reports}
 
 
 def _text(text: str) -> Result:

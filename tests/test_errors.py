@@ -1,13 +1,16 @@
 """The six ways a question can fail."""
 from __future__ import annotations
 
+import ast
 import copy
+from pathlib import Path
 
 import pytest
 
 from sources import errors
-from sources.errors import ArchiveUnreachable, Cancelled, SourceError
+from sources.errors import REASONS, ArchiveUnreachable, Cancelled, SourceError
 
+ROOT = Path(__file__).parent.parent
 CODES = {"RecordNotFound": "not_found", "InvalidInput": "invalid_input", "RateLimited": "rate_limited",
          "UnreadableAnswer": "parse_failure", "ArchiveUnreachable": "network_error", "TimedOut": "timeout"}
 
@@ -25,6 +28,29 @@ def test_an_error_always_says_a_next_step(name):
 
     assert error.hint.endswith((".", "again."))
     assert (error.archive, error.status, error.retry_after_s, error.stage) == (None, None, None, None)
+
+
+def test_every_reason_stands_under_one_of_the_codes_and_every_code_is_a_reason_of_its_own():
+    assert set(REASONS.values()) == set(CODES.values())
+    assert {code: REASONS[code] for code in CODES.values()} == {code: code for code in CODES.values()}
+
+
+def test_every_reason_that_the_code_gives_is_listed_under_the_code_of_its_error():
+    """Read from the source: a reason that a program relies on is no place for a misspelling."""
+    given = {(call.func.id, keyword.value.value) for path in (ROOT / "mcp_books.py", *(ROOT / "sources").rglob("*.py"))
+             for call in ast.walk(ast.parse(path.read_text())) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+             for keyword in call.keywords if keyword.arg == "reason" and isinstance(keyword.value, ast.Constant)}
+
+    assert ("RateLimited", "server_busy") in given
+    assert {(name, reason) for name, reason in given if name in CODES and REASONS.get(reason) != CODES[name]} == set()
+
+
+def test_an_error_without_a_finer_reason_says_its_code():
+    assert (ArchiveUnreachable("No.").reason, ArchiveUnreachable("No.", reason="challenge").reason) == ("network_error", "challenge")
+
+
+def test_the_same_question_may_be_answered_another_time_unless_it_was_wrong_or_the_record_is_not_there():
+    assert {name for name in CODES if not getattr(errors, name)("No.").passing} == {"RecordNotFound", "InvalidInput"}
 
 
 def test_only_a_failure_on_the_way_is_worth_asking_again_by_itself():

@@ -20,6 +20,7 @@ from stub_server import StubClient, StubServer, Told
 
 from mcp_books import (
     CALLS_AT_ONCE,
+    DESCRIPTION,
     HANDSHAKE_REVISIONS,
     LINE_LIMIT_BYTES,
     META,
@@ -29,9 +30,10 @@ from mcp_books import (
     SUPPORTED,
     Connection,
     Server,
+    __version__,
     encode,
 )
-from sources.settings import Settings
+from sources.settings import PROJECT_URL, Settings
 from sources.stdio import read_lines
 
 H1, H2, H3, H4 = HANDSHAKE_REVISIONS
@@ -367,6 +369,44 @@ def test_a_tool_that_refuses_or_fails_answers_with_a_result_marked_as_an_error(q
     assert {key: value for key, value in reply["result"].items() if key in ("content", "isError", "structuredContent")} == wanted
 
 
+REFUSED = {"code": "invalid_input", "reason": "invalid_input", "message": "limit is no number.",
+           "hint": "Change the named argument and ask again.", "retryable": False, "retry_after_s": None, "reports": []}
+SILENT = {"code": "network_error", "reason": "network_error", "message": "The archive did not answer.",
+          "hint": "Ask again in a minute; nothing was learnt about what the archive holds.", "retryable": True, "retry_after_s": 60,
+          "reports": []}
+ALL_SILENT = {
+    "code": "timeout", "reason": "timeout", "message": "None of the archives asked could answer; this says nothing about what they hold.",
+    "hint": "Each archive's own reason says whether asking again helps.", "retryable": True, "retry_after_s": None, "reports": [
+        {"source": "archive", "name": "the Archive", "status": "failed", "stage": "search",
+         "error": {"code": "timeout", "message": "Silent.", "hint": "Ask later."}}]}
+
+
+@pytest.mark.parametrize("revision", SUPPORTED)
+@pytest.mark.parametrize(("query", "wanted"), [("refuse", REFUSED), ("fail", SILENT), ("all", ALL_SILENT)])
+def test_an_error_says_its_reason_to_programs_beside_the_words_for_a_model(query: str, wanted: Any, revision: str) -> None:
+    reply = ask("tools/call", {"name": "search_inside", "arguments": {"query": query}}, revision)
+
+    assert reply["result"]["_meta"]["mcp-books/error"] == wanted
+
+
+@pytest.mark.parametrize("revision", SUPPORTED)
+def test_a_resource_that_could_not_be_read_says_its_reason_to_programs(revision: str) -> None:
+    reply = ask("resources/read", {"uri": "books://item/fail"}, revision)
+
+    assert reply["error"]["data"] == {"uri": "books://item/fail", **SILENT}
+
+
+def test_the_server_says_who_it_is_alike_in_both_eras() -> None:
+    """Title since the third revision, description and address since the fourth; no address where the owner has set none."""
+    said = {revision: ask("initialize", {"protocolVersion": revision}, revision)["result"]["serverInfo"] for revision in HANDSHAKE_REVISIONS}
+    said[M] = ask("tools/list", {}, M)["result"]["_meta"][META + "serverInfo"]
+
+    base = {"name": "mcp-books", "version": __version__}
+    address = {"websiteUrl": PROJECT_URL} if PROJECT_URL else {}
+    whole = {**base, "title": "Books", "description": DESCRIPTION, **address}
+    assert said == {H1: base, H2: base, H3: {**base, "title": "Books"}, H4: whole, M: whole}
+
+
 @pytest.mark.parametrize("arguments", [None, {}])
 def test_arguments_left_out_or_null_are_none(arguments: Any) -> None:
     server = StubServer()
@@ -399,7 +439,7 @@ def test_a_silent_server_keeps_its_faults_to_itself(capsys: pytest.CaptureFixtur
 def test_a_resource_that_does_not_exist_is_an_error_with_its_uri(uri: str, revision: str, wanted: int) -> None:
     reply = ask("resources/read", {"uri": uri}, revision)
 
-    assert (code(reply), reply["error"]["data"]) == (wanted, {"uri": uri})
+    assert (code(reply), reply["error"]["data"]["uri"]) == (wanted, uri)
 
 
 def test_an_item_is_read_by_its_identifier_as_the_template_expands_it() -> None:
@@ -743,6 +783,8 @@ def test_a_call_too_many_is_told_at_once_that_the_server_is_busy() -> None:
 
     assert (late["id"], late["result"]["isError"]) == ("late", True)
     assert "rate_limited" in late["result"]["content"][0]["text"]
+    told = late["result"]["_meta"]["mcp-books/error"]
+    assert (told["reason"], told["retry_after_s"], told["retryable"]) == ("server_busy", 10, True)
     assert code(check(too, "resources/read", H4)) == -31000
     assert "structuredContent" in host.settle()[-1]["result"]
 

@@ -14,6 +14,7 @@ for _place in Path(__file__).resolve().parents[1:3]:  # the tests and the progra
     sys.path.insert(0, str(_place))
 
 import mcp_books
+from sources.answers import AllFailed, Report
 from sources.errors import ArchiveUnreachable, Cancelled, InvalidInput, RecordNotFound, SourceError
 from sources.settings import Settings
 
@@ -47,6 +48,9 @@ class StubClient:
             raise InvalidInput("limit is no number.")
         if order == "fail":
             raise ArchiveUnreachable("The archive did not answer.", archive="archive", retry_after_s=60)
+        if order == "all":
+            error = {"code": "timeout", "message": "Silent.", "hint": "Ask later."}
+            raise AllFailed((Report(source="archive", name="the Archive", status="failed", stage="search", error=error),))
         if order in ("unknown", "archive:unknown"):
             raise RecordNotFound("No such record.")
         if order == "bug":
