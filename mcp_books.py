@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 # the name type checkers look for; importing typing for it would cost a tenth of the start
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from sources.client import BooksClient
@@ -75,6 +75,10 @@ LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert"
 # the longest honest request has under 100 KB; what is echoed grows threefold, and hosts take 10 MiB
 LINE_LIMIT_BYTES = 2 << 20
 LIST_LIFETIME_MS = 3_600_000  # the lists never change while the process lives
+ID_LIMIT = 1_000  # characters of an id, digits of a whole number
+TEXT_LIMIT = 2_000  # characters of a name or an address; some are echoed
+ARGUMENTS_BYTES, ARGUMENTS_VALUES, ARGUMENTS_DEPTH = 100_000, 1_000, 20  # of one call, at most
+BATCH_LIMIT = 100  # messages; a list of tools is 25 kB, and all replies to a batch are one line
 SHOWN_CHARS = 80  # how much of a caller's unreadable value an error repeats
 
 
@@ -104,27 +108,28 @@ class Request:
 
 def is_id(value: Any) -> bool:
     """Ids and progress tokens are texts or whole numbers; to Python a truth value is a number, to
-    JSON it is not."""
-    return isinstance(value, (str, int)) and not isinstance(value, bool)
+    JSON it is not. They are echoed, so they are short."""
+    plain = isinstance(value, (str, int)) and not isinstance(value, bool)
+    return plain and len(str(value)) <= ID_LIMIT
 
 
 def decode(line: bytes) -> Any:
-    """One line as a JSON value. Raises ProtocolError for what is no JSON, no UTF-8, or beyond what
-    can be held."""
+    """One line as a JSON value, in which a number too great to be held is infinite, for `admit` to
+    refuse under its id. Raises ProtocolError for what is no JSON or no UTF-8."""
     try:
-        return json.loads(line.decode("utf-8-sig"), parse_constant=_finite, parse_float=_finite)
-    # ValueError: no JSON, no UTF-8, or a number of thousands of digits
+        return json.loads(line.decode("utf-8-sig"), parse_constant=_no_json, parse_int=_whole)
     except (ValueError, RecursionError) as exc:
         raise ProtocolError(
             PARSE_ERROR, "Parse error: the line is not one JSON message in UTF-8."
         ) from exc
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if number - number != 0:  # infinite, or no number
-        raise ValueError(f"{text} is not JSON")
-    return number
+def _no_json(word: str) -> float:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= ID_LIMIT else float("inf")
 
 
 def encode(message: Any) -> bytes:
@@ -240,9 +245,10 @@ class Server:
         if "id" not in message:
             return None
         if not is_id(message["id"]):
-            raise ProtocolError(
-                INVALID_REQUEST, "Invalid request: an id is a string or a whole number."
-            )
+            said = f"an id is a string or a whole number, of at most {ID_LIMIT} characters"
+            raise ProtocolError(INVALID_REQUEST, f"Invalid request: {said}.")
+        if not _can_be_held(message):
+            raise ProtocolError(INVALID_REQUEST, "Invalid request: a number of it is too great.")
         params = _object_param(message, "params")
         _object_param(params, "_meta")
         revision = self._revision(method, params)
@@ -362,8 +368,10 @@ class Server:
         arguments = _object_param(request.params, "arguments")
         if name not in self.tools():
             raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name[:SHOWN_CHARS]!r}.")
-        from sources.errors import SourceError
+        from sources.errors import InvalidInput, SourceError
         try:
+            if not _within_bounds(arguments):
+                raise InvalidInput(TOO_LARGE, reason="arguments_too_large")
             payload = self.client().ask(name, arguments, request.call).to_dict()
         except SourceError as error:
             return self._failed(error)
@@ -506,6 +514,10 @@ ARCHIVES_RESOURCE = {
     "description": "What each archive answers, its pace, and what last failed.",
     "mimeType": "application/json",
 }
+TOO_LARGE = (
+    f"The arguments of a call are at most {ARGUMENTS_BYTES} bytes, {ARGUMENTS_VALUES} values and "
+    f"{ARGUMENTS_DEPTH} levels deep."
+)
 HINTS = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": True}
 
 
@@ -527,13 +539,35 @@ def _checked_method(message: Any) -> str:
     return method
 
 
+def _can_be_held(message: Any) -> bool:
+    try:
+        return bool(encode(message))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _within_bounds(arguments: Mapping[str, Any]) -> bool:
+    """Looked at before any schema is, level by level: checking a value costs more than reading
+    it."""
+    level: list[Any] = [arguments]
+    count = 0
+    for _ in range(ARGUMENTS_DEPTH):
+        level = [inner for value in level for inner in _inside(value)]
+        count += len(level)
+    return not level and count <= ARGUMENTS_VALUES and len(encode(arguments)) <= ARGUMENTS_BYTES
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
 def _check_stateless(meta: Mapping[str, Any]) -> None:
     """What the stateless revision wants in `_meta`, in the order it is to be checked."""
     asked = meta[META + "protocolVersion"]
     if not isinstance(asked, str):
         raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}protocolVersion\"] must be a string.")
     if asked != STATELESS_REVISION:
-        data = {"supported": list(SUPPORTED), "requested": asked}
+        data = {"supported": list(SUPPORTED), "requested": asked[:SHOWN_CHARS]}
         raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
     if not isinstance(meta.get(META + "clientCapabilities"), dict):
         raise ProtocolError(
@@ -555,8 +589,9 @@ def _object_param(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _text_param(params: Mapping[str, Any], name: str) -> str:
     value = params.get(name)
-    if not isinstance(value, str):
-        raise ProtocolError(INVALID_PARAMS, f"Invalid params: {name} must be a string.")
+    if not isinstance(value, str) or len(value) > TEXT_LIMIT:
+        said = f"Invalid params: {name} must be a string of at most {TEXT_LIMIT} characters."
+        raise ProtocolError(INVALID_PARAMS, said)
     return value
 
 
@@ -696,9 +731,10 @@ class Connection:
             self._receive_one(message, self._send)
 
     def _receive_batch(self, messages: list[Any]) -> None:
-        if not messages:
-            empty = ProtocolError(INVALID_REQUEST, "Invalid request: an empty batch.")
-            self._send(failure(empty, self.server.id_member(None)))
+        if not 1 <= len(messages) <= BATCH_LIMIT:
+            said = f"Invalid request: a batch holds 1 to {BATCH_LIMIT} messages."
+            fault = ProtocolError(INVALID_REQUEST, said)
+            self._send(failure(fault, self.server.id_member(None)))
             return
         batch = Batch(len(messages), self._send)
         for message in messages:

@@ -536,7 +536,7 @@ def test_every_prompt_names_real_tools_and_real_arguments() -> None:
 class Host:
     """The other side of a connection in this process: sends lines, keeps what was written, message by message."""
 
-    def __init__(self, revision: str | None = H4, server: StubServer | None = None, **options: Any) -> None:
+    def __init__(self, revision: str | None = H4, server: Any = None, **options: Any) -> None:
         self.server = server or StubServer()
         self.lines: list[bytes] = []
         self.connection = Connection(server_at(revision, self.server), self.lines.append, **options)
@@ -583,8 +583,8 @@ def cancelled(id: Any, revision: str = H4) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}
 
 
-@pytest.mark.parametrize("line", [b"{", b"no json", b"\xff\xfe", b'{"id":NaN}', b"[Infinity]", b'{"id":1e400}', b"[" * 100_000,
-                                  b'{"id":' + b"9" * 5000 + b"}", "\N{NO-BREAK SPACE}".encode(), b"1 2"])
+@pytest.mark.parametrize("line", [b"{", b"no json", b"\xff\xfe", b'{"id":NaN}', b"[Infinity]", b"[" * 100_000,
+                                  "\N{NO-BREAK SPACE}".encode(), b"1 2"])
 @pytest.mark.parametrize(("revision", "id_member"), [(None, {}), (H1, {"id": None}), (H3, {"id": None}), (H4, {})])
 def test_a_line_that_cannot_be_read_is_a_parse_error_and_the_next_is_answered(line: bytes, revision: str | None, id_member: Any) -> None:
     host = Host(revision)
@@ -615,16 +615,76 @@ def test_a_line_over_the_limit_is_refused() -> None:
     assert [code(reply) for reply in host.settle()] == [-32600]
 
 
-def test_the_longest_line_is_answered_in_less_than_a_host_takes() -> None:
-    """An id is echoed: two bytes of UTF-8 become six of ASCII. Clients close the connection at a line over 10 MiB."""
-    host = Host()
-    rest = len('{"jsonrpc":"2.0","id":"","method":"ping"}')
+LONG = "щ" * 500_000
+PROMPT = {"type": "ref/prompt", "name": "trace_a_phrase"}
 
-    host.send(f'{{"jsonrpc":"2.0","id":"{"é" * ((LINE_LIMIT_BYTES - rest) // 2)}","method":"ping"}}'.encode())
+
+@pytest.mark.parametrize("sent", [
+    {"id": LONG}, {"id": int("9" * 1001)}, {"method": LONG}, {"method": "resources/read", "params": {"uri": LONG}},
+    {"method": "tools/call", "params": {"name": LONG}}, {"method": "tools/call", "params": {"name": "search_inside", "arguments": {LONG: LONG}}},
+    {"method": "prompts/get", "params": {"name": LONG}},
+    {"method": "prompts/get", "params": {"name": "trace_a_phrase", "arguments": {"phrase": LONG, "date_from": LONG}}},
+    {"method": "prompts/get", "params": {"name": "trace_a_phrase", "arguments": {LONG: LONG}}},
+    {"method": "completion/complete", "params": {"ref": PROMPT, "argument": {"name": LONG, "value": LONG}}},
+    {"method": "completion/complete", "params": {"ref": {"type": LONG}, "argument": {"name": "language", "value": LONG}}},
+    {"params": {"_meta": {META + "protocolVersion": LONG}}}, {"params": {"_meta": {**STATELESS_META, META + "logLevel": LONG}}},
+    {"method": "tools/list", "params": {"cursor": LONG}}])
+def test_no_reply_grows_with_what_a_caller_sent(sent: dict[str, Any]) -> None:
+    """A megabyte of letters at any place that is echoed, named or shown; each letter would be six bytes of a reply."""
+    host = Host(H4, Server(Settings(replay_dir=Path("nowhere"))))
+
+    host.send({"jsonrpc": "2.0", "id": 1, "method": "ping", **sent})
 
     [reply] = host.settle()
-    assert reply["result"] == {}
-    assert len(encode(reply)) < 8 << 20
+    assert len(encode(reply)) < 50_000
+
+
+@pytest.mark.parametrize("id", ["x" * 1001, 10**1000, -10**1000])
+def test_an_id_over_the_limit_is_refused_without_being_echoed(id: Any) -> None:
+    """A thousand characters or digits are echoed."""
+    assert ask("ping", id=id) == {"jsonrpc": "2.0", "error": {
+        "code": -32600, "message": "Invalid request: an id is a string or a whole number, of at most 1000 characters."}}
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 5000, "[" * 5 + "1e999" + "]" * 5])
+@pytest.mark.parametrize("id", [7, "seven"])
+def test_a_number_too_great_to_be_held_is_refused_under_the_id_of_its_message(number: str, id: Any) -> None:
+    """It is JSON, and a host that hears of no id waits for the answer until its time is over."""
+    host = Host()
+
+    host.send(f'{{"jsonrpc":"2.0","id":{json.dumps(id)},"method":"tools/call","params":{{"name":"search_inside","arguments":{{"limit":{number}}}}}}}'.encode())
+
+    assert host.settle() == [{"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": "Invalid request: a number of it is too great."}}]
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else "x"
+
+
+BOUNDS = "The arguments of a call are at most 100000 bytes, 1000 values and 20 levels deep."
+
+
+@pytest.mark.parametrize("arguments", [
+    {"query": "x" * 100_000}, {"query": "щ" * 17_000}, {"sources": [{"a": number} for number in range(501)]}, {"sources": ["loc"] * 1000},
+    {"query": nested(19)}, {"x": [[[]] * 400] * 3}])
+def test_arguments_beyond_the_bounds_are_refused_before_they_are_looked_at(arguments: Any) -> None:
+    """One refusal, that a model can read; a schema may take a second for each thousand values."""
+    server = StubServer()
+
+    reply = ask("tools/call", {"name": "search_inside", "arguments": arguments}, server=server_at(H4, server))
+
+    assert reply["result"] == {"isError": True, "content": [{"type": "text", "text": f"invalid_input: {BOUNDS}"}], "_meta": {
+        "mcp-books/error": {**REFUSED, "reason": "arguments_too_large", "message": BOUNDS}}}
+    assert server.stub.asked == []
+
+
+@pytest.mark.parametrize("arguments", [{"query": "x" * 99_000}, {"query": "all", "x": ["loc"] * 998}, {"x": nested(18)}])
+def test_arguments_within_the_bounds_are_asked(arguments: Any) -> None:
+    server = StubServer()
+
+    ask("tools/call", {"name": "search_inside", "arguments": arguments}, server=server_at(H4, server))
+
+    assert server.stub.asked == [("search_inside", arguments)]
 
 
 def test_lines_are_split_at_lf_alone() -> None:
@@ -815,7 +875,7 @@ def test_a_batch_is_answered_in_one_array() -> None:
 
 
 @pytest.mark.parametrize(("sent", "wanted"), [
-    ([], {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request: an empty batch."}}),
+    ([], {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request: a batch holds 1 to 100 messages."}}),
     ([{"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "id": 1, "result": {}}], None)])
 def test_an_empty_batch_is_refused_and_one_of_notifications_is_not_answered(sent: Any, wanted: Any) -> None:
     host = Host(H2)
@@ -823,6 +883,19 @@ def test_an_empty_batch_is_refused_and_one_of_notifications_is_not_answered(sent
     host.send(sent)
 
     assert host.settle() == ([] if wanted is None else [wanted])
+
+
+def test_a_batch_of_a_hundred_is_answered_and_one_more_is_refused() -> None:
+    """Ten thousand lists of tools in one line of 105 MB would end the connection of any host."""
+    host = Host(H2)
+
+    host.send([message("tools/list", id=number) for number in range(100)])
+    host.send([message("ping", id=number) for number in range(101)])
+
+    answered, refused = host.settle()
+    assert [reply["id"] for reply in answered] == list(range(100))
+    assert len(encode(answered)) < 3 << 20
+    assert refused == {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request: a batch holds 1 to 100 messages."}}
 
 
 def test_a_cancelled_part_of_a_batch_is_left_out() -> None:
