@@ -394,21 +394,23 @@ class Server:
     def resources_read(self, request: Request) -> Result:
         uri = _text_param(request.params, "uri")
         if uri == ARCHIVES_RESOURCE["uri"]:
-            status = json.dumps(self.client().status(), ensure_ascii=False, indent=1)
-            contents = {"uri": uri, "mimeType": "application/json", "text": status}
-            return {"contents": [contents], **_lifetime(request, 0, "private")}
+            status = _contents(uri, JSON, _json(self.client().status()))
+            return {"contents": [status], **_lifetime(request, 0, "private")}
         if not uri.startswith(ITEM_PREFIX) or uri == ITEM_PREFIX or "get_item" not in self.tools():
             raise ProtocolError(_not_found(request), "Resource not found.", {"uri": uri})
         payload = self._item(request, uri)
-        contents = {"uri": uri, "mimeType": "text/plain", "text": self.show("get_item", payload)}
-        return {"contents": [contents], **_lifetime(request, self.settings.cache_ttl_ms)}
+        told = {"text/plain": self.show("get_item", payload), JSON: _json(payload)}
+        contents = [_contents(uri, kind, text) for kind, text in told.items()]
+        return {"contents": contents, **_lifetime(request, self.settings.cache_ttl_ms)}
 
     def _item(self, request: Request, uri: str) -> Result:
         from urllib.parse import unquote
 
         from sources.errors import SourceError
         try:
-            wanted = {"identifier": unquote(uri.removeprefix(ITEM_PREFIX))}
+            sections = self.tools()["get_item"]["inputSchema"]["properties"]["sections"]["items"]
+            identifier = unquote(uri.removeprefix(ITEM_PREFIX))
+            wanted = {"identifier": identifier, "sections": sections["enum"], **WHOLE_RECORD}
             return self.client().ask("get_item", wanted, request.call).to_dict()
         except SourceError as error:
             codes = {"not_found": _not_found(request), "invalid_input": INVALID_PARAMS}
@@ -499,20 +501,21 @@ METHODS = {
     "completion/complete": Method(handler=Server.complete),
 }
 
+JSON = "application/json"
+WHOLE_RECORD = {"max_copies": 100, "max_text_chars": 8000, "list_limit": 50}  # beside all sections
 ITEM_PREFIX = "books://item/"
 ITEM_TEMPLATE = {
     "uriTemplate": ITEM_PREFIX + "{+identifier}",
     "name": "item",
     "title": "One record",
-    "description": "A record by its identifier, as get_item reads it.",
-    "mimeType": "text/plain",
+    "description": "A whole record by its identifier, its first fifty pages too, as text and JSON.",
 }
 ARCHIVES_RESOURCE = {
     "uri": "books://archives",
     "name": "archives",
     "title": "The archives and their state",
     "description": "What each archive answers, its pace, and what last failed.",
-    "mimeType": "application/json",
+    "mimeType": JSON,
 }
 TOO_LARGE = (
     f"The arguments of a call are at most {ARGUMENTS_BYTES} bytes, {ARGUMENTS_VALUES} values and "
@@ -666,6 +669,14 @@ def _told(error: SourceError) -> Result:
     reports = [to_dict(report) for report in getattr(error, "reports", ())]
     told = {"reason": error.reason, "retryable": error.passing, "retry_after_s": None}
     return {**told, **reported(error), "reports": reports}
+
+
+def _contents(uri: str, kind: str, text: str) -> Result:
+    return {"uri": uri, "mimeType": kind, "text": text}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def _text(text: str) -> Result:

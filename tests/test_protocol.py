@@ -448,8 +448,31 @@ def test_an_item_is_read_by_its_identifier_as_the_template_expands_it() -> None:
 
     reply = ask("resources/read", {"uri": "books://item/loc:sn83030214/1900-01-01/ed-1%20%C5%93"}, server=server_at(H4, server))
 
-    assert server.stub.asked == [("get_item", {"identifier": "loc:sn83030214/1900-01-01/ed-1 œ"})]
-    assert [sorted(content) for content in reply["result"]["contents"]] == [["mimeType", "text", "uri"]]
+    [(tool, asked)] = server.stub.asked
+    assert (tool, asked["identifier"]) == ("get_item", "loc:sn83030214/1900-01-01/ed-1 œ")
+    assert [sorted(content) for content in reply["result"]["contents"]] == [["mimeType", "text", "uri"]] * 2
+
+
+def test_an_item_is_the_whole_record_with_its_first_fifty_pages_as_text_and_as_json() -> None:
+    """Whatever get_item gives in sections is asked at once: a reader of a resource has no arguments to ask for more."""
+    server, uri = StubServer(), "books://item/archive:x"
+
+    contents = ask("resources/read", {"uri": uri}, server=server_at(H4, server))["result"]["contents"]
+
+    sections = ["description", "subjects", "copies", "context", "contributors", "editions", "pages", "citation"]
+    assert server.stub.asked == [("get_item", {
+        "identifier": "archive:x", "sections": sections, "max_copies": 100, "max_text_chars": 8000, "list_limit": 50})]
+    assert contents[0] == {"uri": uri, "mimeType": "text/plain", "text": "get_item: archive:x"}
+    assert (contents[1]["uri"], contents[1]["mimeType"]) == (uri, "application/json")
+    assert json.loads(contents[1]["text"])["query"] == "archive:x"
+
+
+def test_what_is_asked_for_an_item_is_what_its_tool_takes() -> None:
+    client = Server(Settings(replay_dir=Path("nowhere")))
+
+    reply = ask("resources/read", {"uri": "books://item/archive:x"}, server=server_at(H4, client))
+
+    assert reply["error"]["data"]["code"] == "network_error"
 
 
 @pytest.mark.parametrize(("identifier", "wanted"), [("fail", -31000), ("refuse", -32602)])

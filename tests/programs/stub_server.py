@@ -63,7 +63,8 @@ class StubClient:
             print("a library prints")
             os.write(1, b"and writes to descriptor 1\n")
             print("x" * int(rest or 0), file=sys.stderr)
-        return Told({"query": order, "number": float("nan") if order == "nan" else 1, "text": SEPARATORS + "\ud800 щ", "rest": rest})
+        text = SEPARATORS + ("\ud800 щ" if order == "separators" else "")
+        return Told({"query": order, "number": float("nan") if order == "nan" else 1, "text": text, "rest": rest})
 
     def _wait(self, call: Any, seconds: float) -> None:
         """Wait until the time is up, telling progress five times a second, or until the call is taken back."""
