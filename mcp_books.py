@@ -160,12 +160,12 @@ def failure(error: ProtocolError, id_member: Mapping[str, str | int | None]) -> 
 # ---- the server: a message in, a message out -----------------------------------------------------
 
 class Server:
-    """Answers messages. The one thing it keeps between them is the revision that a handshake
-    settled."""
+    """Answers messages. What it keeps between them is what a handshake settled."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.agreed: str | None = None  # the revision of the handshake, once there was one
+        self.views = False  # whether the client of the handshake shows views
         self._lock = threading.Lock()
         self._client: BooksClient | None = None
         self._tools: Mapping[str, Mapping[str, Any]] = {}
@@ -191,6 +191,12 @@ class Server:
                 log_to(sys.stderr, self.settings.log_level)
                 self._client = BooksClient(settings=self.settings)
             return self._client
+
+    def shows_views(self, request: Request) -> bool:
+        meta = _object_param(request.params, "_meta")
+        return (
+            _declares_views(meta[META + "clientCapabilities"]) if request.stateless else self.views
+        )
 
     def show(self, tool: str, payload: Mapping[str, Any]) -> str:
         """Structured content as the text block."""
@@ -268,8 +274,7 @@ class Server:
         if isinstance(message, dict):
             if is_id(message.get("id")):
                 return {"id": message["id"]}
-            params = message.get("params")
-            meta = params.get("_meta") if isinstance(params, dict) else None
+            meta = _member(message.get("params"), "_meta")
             if isinstance(meta, dict) and META + "protocolVersion" in meta:
                 return {}
         return {} if self.agreed is None or self.agreed >= ERROR_ID_OPTIONAL_SINCE else {"id": None}
@@ -337,9 +342,10 @@ class Server:
                 INVALID_PARAMS, "initialize needs params.protocolVersion, a string."
             )
         self.agreed = asked if asked in HANDSHAKE_REVISIONS else HANDSHAKE_REVISIONS[-1]
+        self.views = _declares_views(request.params.get("capabilities"))
         return {
             "protocolVersion": self.agreed,
-            "capabilities": _capabilities(self.agreed),
+            "capabilities": _capabilities(self.agreed, self.views),
             "serverInfo": _identity(self.agreed),
             "instructions": self.instructions(),
         }
@@ -347,7 +353,7 @@ class Server:
     def discover(self, request: Request) -> Result:
         return {
             "supportedVersions": [STATELESS_REVISION],
-            "capabilities": _capabilities(STATELESS_REVISION),
+            "capabilities": _capabilities(STATELESS_REVISION, self.shows_views(request)),
             "instructions": self.instructions(),
             **_lifetime(request),
         }
@@ -359,7 +365,12 @@ class Server:
 
     def tools_list(self, request: Request) -> Result:
         listed = [_tool(name, tool, request.revision) for name, tool in self.tools().items()]
-        return _whole_list(request, "tools", listed)
+        if not self.shows_views(request):
+            return _whole_list(request, "tools", listed)
+        from sources.telling.view import URI
+        shown = {"_meta": {"ui": {"resourceUri": URI}}}
+        whole = _whole_list(request, "tools", [{**tool, **shown} for tool in listed])
+        return {**whole, **_lifetime(request, scope="private")}
 
     def tools_call(self, request: Request) -> Result:
         """Bad arguments and archives that fail are results marked as errors, so that a model can
@@ -385,7 +396,12 @@ class Server:
     # -- resources
 
     def resources_list(self, request: Request) -> Result:
-        return _whole_list(request, "resources", [_titled(ARCHIVES_RESOURCE, request.revision)])
+        resources: list[Mapping[str, Any]] = [ARCHIVES_RESOURCE]
+        if self.shows_views(request):
+            from sources.telling.view import MIME_TYPE, URI
+            resources.append({"uri": URI, **VIEW, "mimeType": MIME_TYPE})
+        listed = [_titled(resource, request.revision) for resource in resources]
+        return _whole_list(request, "resources", listed)
 
     def resource_templates_list(self, request: Request) -> Result:
         offered = [_titled(ITEM_TEMPLATE, request.revision)] if "get_item" in self.tools() else []
@@ -396,14 +412,20 @@ class Server:
         if uri == ARCHIVES_RESOURCE["uri"]:
             status = _contents(uri, JSON, _json(self.client().status()))
             return {"contents": [status], **_lifetime(request, 0, "private")}
-        if not uri.startswith(ITEM_PREFIX) or uri == ITEM_PREFIX or "get_item" not in self.tools():
-            raise ProtocolError(_not_found(request), "Resource not found.", {"uri": uri})
-        payload = self._item(request, uri)
-        told = {"text/plain": self.show("get_item", payload), JSON: _json(payload)}
-        contents = [_contents(uri, kind, text) for kind, text in told.items()]
-        return {"contents": contents, **_lifetime(request, self.settings.cache_ttl_ms)}
+        if uri.startswith(ITEM_PREFIX) and uri != ITEM_PREFIX and "get_item" in self.tools():
+            lifetime = _lifetime(request, self.settings.cache_ttl_ms)
+            return {"contents": self._item(request, uri), **lifetime}
+        view = _view() if self.shows_views(request) else {}
+        if uri == view.get("uri"):
+            return {"contents": [view], **_lifetime(request)}
+        raise ProtocolError(_not_found(request), "Resource not found.", {"uri": uri})
 
-    def _item(self, request: Request, uri: str) -> Result:
+    def _item(self, request: Request, uri: str) -> list[Result]:
+        payload = self._record(request, uri)
+        told = {"text/plain": self.show("get_item", payload), JSON: _json(payload)}
+        return [_contents(uri, kind, text) for kind, text in told.items()]
+
+    def _record(self, request: Request, uri: str) -> Result:
         from urllib.parse import unquote
 
         from sources.errors import SourceError
@@ -521,6 +543,11 @@ TOO_LARGE = (
     f"The arguments of a call are at most {ARGUMENTS_BYTES} bytes, {ARGUMENTS_VALUES} values and "
     f"{ARGUMENTS_DEPTH} levels deep."
 )
+VIEW = {
+    "name": "answer",
+    "title": "A view of an answer",
+    "description": "A page that shows the answer of any tool to a person.",
+}
 HINTS = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": True}
 
 
@@ -611,14 +638,29 @@ def _not_found(request: Request) -> int:
     return INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND
 
 
-def _capabilities(revision: str) -> Result:
+def _capabilities(revision: str, views: bool) -> Result:
     """The lists are fixed and nothing can be subscribed to, so no capability has a member."""
-    return {
-        "tools": {},
-        "resources": {},
-        "prompts": {},
-        **({"completions": {}} if revision >= COMPLETIONS_SINCE else {}),
-    }
+    named = ["tools", "resources", "prompts", *["completions"][: revision >= COMPLETIONS_SINCE]]
+    extensions: Result = {"extensions": {META + "ui": {}}} if views else {}
+    return {**{name: {} for name in named}, **extensions}
+
+
+def _declares_views(capabilities: Any) -> bool:
+    """Whether a client shows views (MCP Apps), by what it says of itself."""
+    from sources.telling.view import EXTENSION, MIME_TYPE
+    kinds = _member(_member(_member(capabilities, "extensions"), EXTENSION), "mimeTypes")
+    return isinstance(kinds, list) and MIME_TYPE in kinds
+
+
+def _view() -> Result:
+    from sources.telling.view import MIME_TYPE, PICTURES, URI, page
+    allowed = {"ui": {"csp": {"resourceDomains": list(PICTURES)}}}
+    return {**_contents(URI, MIME_TYPE, page()), "_meta": allowed}
+
+
+def _member(value: Any, name: str) -> Any:
+    """A member of what may be no object; None where there is none."""
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def _identity(revision: str) -> Result:
@@ -814,7 +856,7 @@ class Connection:
     def _cancel(self, params: Any) -> None:
         """Stop the work for an id. An id that is unknown or answered, or a malformed notice, is
         nothing to speak of."""
-        wanted = params.get("requestId") if isinstance(params, dict) else None
+        wanted = _member(params, "requestId")
         with self._counting:
             running_now = [*self._running] if is_id(wanted) else []
         for running in (each for each in running_now if each.request.id == wanted):
@@ -825,7 +867,7 @@ class Connection:
     def _tell(self, running: Running, message: str) -> None:
         """Report progress where the caller gave a token: a rising count, at most two a second,
         nothing once it is over."""
-        token = (running.request.params.get("_meta") or {}).get("progressToken")
+        token = _member(running.request.params.get("_meta"), "progressToken")
         if not is_id(token):
             return
         with self._writing:

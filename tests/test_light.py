@@ -39,21 +39,22 @@ print(json.dumps({"answered": moments, "after": sorted(sys.modules)}))
 """
 
 
-def listing(revision: str) -> list[dict[str, Any]]:
+def listing(revision: str, capabilities: Any = None) -> list[dict[str, Any]]:
     """What a host of this revision sends before it shows the tools."""
     if revision == mcp_books.STATELESS_REVISION:
         client = {"name": "light", "version": "1"}
         prefix = mcp_books.META
-        meta = {prefix + "protocolVersion": revision, prefix + "clientInfo": client, prefix + "clientCapabilities": {}}
+        meta = {prefix + "protocolVersion": revision, prefix + "clientInfo": client, prefix + "clientCapabilities": capabilities or {}}
         return [{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}]
-    return [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": revision}},
+    return [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": revision, "capabilities": capabilities or {}}},
             {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]
 
 
+@pytest.mark.parametrize("capabilities", [{}, {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}])
 @pytest.mark.parametrize("revision", [mcp_books.HANDSHAKE_REVISIONS[0], mcp_books.STATELESS_REVISION])
-def test_nothing_heavy_is_imported_before_the_tools_are_listed_and_all_of_it_right_after(revision: str) -> None:
+def test_nothing_heavy_is_imported_before_the_tools_are_listed_and_all_of_it_right_after(revision: str, capabilities: Any) -> None:
     """In a process of its own: the libraries and the archives load behind the answer, so that the first call finds them there."""
-    lines = "".join(json.dumps(message) + "\n" for message in listing(revision))
+    lines = "".join(json.dumps(message) + "\n" for message in listing(revision, capabilities))
 
     done = subprocess.run([sys.executable, "-c", WATCHED, str(ROOT)], input=lines, capture_output=True, text=True, check=True, timeout=60)
 

@@ -35,6 +35,7 @@ from mcp_books import (
 )
 from sources.settings import PROJECT_URL, Settings
 from sources.stdio import read_lines
+from sources.telling.view import EXTENSION, MIME_TYPE, PICTURES, URI, page
 
 H1, H2, H3, H4 = HANDSHAKE_REVISIONS
 M = STATELESS_REVISION
@@ -430,6 +431,77 @@ def test_a_silent_server_keeps_its_faults_to_itself(capsys: pytest.CaptureFixtur
     ask("tools/call", {"name": "search_inside", "arguments": {"query": "bug"}}, server=server)
 
     assert capsys.readouterr().err == ""
+
+
+# ---- views, for the clients that show them ------------------------------------------------------------------------------------
+
+VIEWS = {"extensions": {EXTENSION: {"mimeTypes": [MIME_TYPE]}}}
+
+
+def viewing(revision: str, method: str, params: Any = None, *, capabilities: Any = VIEWS) -> Any:
+    """What a client that says these capabilities of itself is answered, seen to be what the specification allows."""
+    server = StubServer()
+    if revision == M:
+        params = {**(params or {}), "_meta": {META + "clientCapabilities": capabilities}}
+    else:
+        server.answer(message("initialize", {"protocolVersion": revision, "capabilities": capabilities}))
+    reply: Any = server.answer(message(method, params, revision))
+    full = full_validator(revision, FULL_NAMES[method])
+    if full and "result" in reply:
+        full.validate(reply["result"])
+    return reply
+
+
+@pytest.mark.parametrize("revision", SUPPORTED)
+def test_every_tool_names_its_view_to_a_client_that_shows_views(revision: str) -> None:
+    tools = viewing(revision, "tools/list")["result"]["tools"]
+
+    assert [tool.pop("_meta") for tool in tools] == [{"ui": {"resourceUri": "ui://books/answer"}}] * len(tools)
+    assert tools == ask("tools/list", {}, revision)["result"]["tools"]
+
+
+@pytest.mark.parametrize("revision", SUPPORTED)
+def test_the_view_is_a_page_that_may_load_the_archives_pictures_alone(revision: str) -> None:
+    listed = viewing(revision, "resources/list")["result"]["resources"]
+    [view] = viewing(revision, "resources/read", {"uri": URI})["result"]["contents"]
+
+    assert [(entry["uri"], entry["mimeType"]) for entry in listed][1:] == [(URI, "text/html;profile=mcp-app")]
+    assert view == {"uri": "ui://books/answer", "mimeType": "text/html;profile=mcp-app", "text": page(),
+                    "_meta": {"ui": {"csp": {"resourceDomains": list(PICTURES)}}}}
+
+
+@pytest.mark.parametrize("capabilities", [
+    {}, None, {"extensions": None}, {"extensions": [EXTENSION]}, {"extensions": {EXTENSION: None}}, {"extensions": {EXTENSION: {}}},
+    {"extensions": {EXTENSION: {"mimeTypes": MIME_TYPE}}}, {"extensions": {EXTENSION: {"mimeTypes": ["text/html"]}}},
+    {"extensions": {"vendor.example/ui": {"mimeTypes": [MIME_TYPE]}}}, {"experimental": VIEWS["extensions"]}])
+@pytest.mark.parametrize("revision", SUPPORTED)
+def test_a_client_that_declares_no_views_is_answered_byte_for_byte_as_ever(revision: str, capabilities: Any) -> None:
+    if revision == M and capabilities is None:
+        capabilities = {}
+    lists = [encode(viewing(revision, method, capabilities=capabilities)) for method in ("tools/list", "resources/list")]
+    read = viewing(revision, "resources/read", {"uri": URI}, capabilities=capabilities)
+
+    assert lists == [encode(ask(method, {}, revision)) for method in ("tools/list", "resources/list")]
+    assert read == ask("resources/read", {"uri": "ui://books/other"}, revision) | {"error": {**read["error"], "data": {"uri": URI}}}
+    assert read["error"]["message"] == "Resource not found."
+
+
+def test_a_server_says_that_it_has_views_only_where_they_are_asked_for() -> None:
+    discovered = viewing(M, "server/discover")["result"]["capabilities"]
+    greeted = StubServer().answer(message("initialize", {"protocolVersion": H4, "capabilities": VIEWS}))
+
+    assert greeted
+    assert discovered == greeted["result"]["capabilities"]
+    assert discovered == {"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "extensions": {"io.modelcontextprotocol/ui": {}}}
+
+
+def test_a_second_handshake_takes_the_views_back() -> None:
+    server = StubServer()
+    server.answer(message("initialize", {"protocolVersion": H4, "capabilities": VIEWS}))
+
+    server.answer(message("initialize", {"protocolVersion": H4}))
+
+    assert "_meta" not in ask("tools/list", {}, H4, server=server)["result"]["tools"][0]
 
 
 # ---- resources, prompts, completion ----------------------------------------------------------------------------------------

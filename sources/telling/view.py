@@ -7,11 +7,14 @@ pictures. Source: MCP Apps, protocol revision 2026-01-26.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..settings import VERSION
+
+TYPE_CHECKING = False  # typing itself would be a twentieth of the start
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 URI = "ui://books/answer"
 MIME_TYPE = "text/html;profile=mcp-app"
