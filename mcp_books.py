@@ -20,7 +20,9 @@ import os
 import sys
 import threading
 import time
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cache
 
 # the name type checkers look for; importing typing for it would cost a tenth of the start
 TYPE_CHECKING = False
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sources.client import BooksClient
+    from sources.door import Door, Header
     from sources.errors import SourceError
     from sources.settings import Settings
     from sources.transport.call import Call
@@ -66,8 +69,16 @@ DESCRIBED_SINCE = ERROR_ID_OPTIONAL_SINCE = "2025-11-25"
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 RESOURCE_NOT_FOUND = -32002  # handshake revisions only; the stateless one says INVALID_PARAMS
-UNSUPPORTED_VERSION = -32022
+HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 ARCHIVE_DID_NOT_ANSWER = -31000  # ours: outside the range that JSON-RPC reserves
+
+VERSION_HEADER = "MCP-Protocol-Version"
+BEFORE_HEADERS = "2025-03-26"  # what a request without that header is taken for
+MIRRORED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+HTTP_STATUSES = dict.fromkeys(
+    (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
+)
+STATELESS_STATUSES = {METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 
 META = "io.modelcontextprotocol/"
 # of the protocol, not of our own log
@@ -167,17 +178,17 @@ class Server:
         self.agreed: str | None = None  # the revision of the handshake, once there was one
         self.views = False  # whether the client of the handshake shows views
         self._lock = threading.Lock()
-        self._client: BooksClient | None = None
-        self._tools: Mapping[str, Mapping[str, Any]] = {}
+        self._loaded: dict[str, Any] = {}  # the tools and the client, one for all copies
 
     # -- what it wants from `sources`, each part loaded when it is first needed
 
     def tools(self) -> Mapping[str, Mapping[str, Any]]:
         """The tools offered, in order: title, description, inputSchema, outputSchema."""
-        if not self._tools:
+        if "tools" not in self._loaded:
             from sources.asking.schemas import tool_schemas
-            self._tools = tool_schemas(self.settings)
-        return self._tools
+            self._loaded["tools"] = tool_schemas(self.settings)
+        tools: Mapping[str, Mapping[str, Any]] = self._loaded["tools"]
+        return tools
 
     def instructions(self) -> str:
         from sources.registry import instructions
@@ -186,11 +197,12 @@ class Server:
     def client(self) -> BooksClient:
         from sources.client import BooksClient
         with self._lock:
-            if self._client is None:
+            if "client" not in self._loaded:
                 from sources.stdio import log_to
                 log_to(sys.stderr, self.settings.log_level)
-                self._client = BooksClient(settings=self.settings)
-            return self._client
+                self._loaded["client"] = BooksClient(settings=self.settings)
+            client: BooksClient = self._loaded["client"]
+            return client
 
     def shows_views(self, request: Request) -> bool:
         meta = _object_param(request.params, "_meta")
@@ -332,6 +344,33 @@ class Server:
             return success(request, self._failed(error))
         fault = ProtocolError(ARCHIVE_DID_NOT_ANSWER, self.explain(error), _told(error))
         return failure(fault, {"id": request.id})
+
+    def written(self, message: Any) -> bytes:
+        try:
+            return encode(message)
+        # structured content that JSON cannot hold; a batch never has any
+        except (ValueError, TypeError, RecursionError):
+            log_traceback(self.settings)
+            said = "Internal error: the answer could not be written."
+            return encode(failure(ProtocolError(INTERNAL_ERROR, said), {"id": message["id"]}))
+
+    def exchange(self, body: bytes, header: Header) -> tuple[int, bytes]:
+        """One message over HTTP: the status and the body of its reply, empty where none is due.
+        Nothing that a handshake settles is kept there: each request names its revision."""
+        visited = copy(self)
+        named = header(VERSION_HEADER) or BEFORE_HEADERS
+        visited.agreed = named if named in HANDSHAKE_REVISIONS else None
+        statuses = HTTP_STATUSES if visited.agreed else {**HTTP_STATUSES, **STATELESS_STATUSES}
+        message = None
+        try:
+            message = decode(body)
+            _check_headers(message, header)
+            reply = visited.answer(message)
+        except ProtocolError as error:
+            reply = failure(error, visited.id_member(message))
+        if reply is None:
+            return 202, b""
+        return statuses.get(_member(reply.get("error"), "code"), 200), self.written(reply)
 
     # -- opening
 
@@ -556,9 +595,8 @@ HINTS = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": True}
 
 def _checked_method(message: Any) -> str:
     if isinstance(message, list):
-        raise ProtocolError(
-            INVALID_REQUEST, f"Invalid request: only revision {BATCHES_ONLY_IN} has batches."
-        )
+        said = f"only revision {BATCHES_ONLY_IN} has batches, and not over HTTP"
+        raise ProtocolError(INVALID_REQUEST, f"Invalid request: {said}.")
     if not isinstance(message, dict):
         raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is a JSON object.")
     if message.get("jsonrpc") != "2.0":
@@ -597,8 +635,7 @@ def _check_stateless(meta: Mapping[str, Any]) -> None:
     if not isinstance(asked, str):
         raise ProtocolError(INVALID_PARAMS, f"_meta[\"{META}protocolVersion\"] must be a string.")
     if asked != STATELESS_REVISION:
-        data = {"supported": list(SUPPORTED), "requested": asked[:SHOWN_CHARS]}
-        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+        raise _unsupported(asked)
     if not isinstance(meta.get(META + "clientCapabilities"), dict):
         raise ProtocolError(
             INVALID_PARAMS, f'_meta["{META}clientCapabilities"] must be an object; it may be empty.'
@@ -607,6 +644,33 @@ def _check_stateless(meta: Mapping[str, Any]) -> None:
         raise ProtocolError(
             INVALID_PARAMS, f'_meta["{META}logLevel"] must be one of {", ".join(LOG_LEVELS)}.'
         )
+
+
+def _unsupported(asked: str) -> ProtocolError:
+    data = {"supported": list(SUPPORTED), "requested": asked[:SHOWN_CHARS]}
+    return ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+
+
+def _check_headers(message: Any, header: Header) -> None:
+    """In the stateless revision headers say again what the body says, for those who route by them;
+    in the others the revision alone."""
+    from sources.door import plain
+    params, method = _member(message, "params"), _member(message, "method")
+    asked, named = (
+        _member(_member(params, "_meta"), META + "protocolVersion"),
+        header(VERSION_HEADER),
+    )
+    if asked is None or _member(message, "id") is None:
+        if named not in (None, *SUPPORTED):
+            raise _unsupported(str(named))
+        return
+    said = {VERSION_HEADER: asked, "Mcp-Method": method}
+    if method in MIRRORED:
+        said["Mcp-Name"] = _member(params, MIRRORED[method])
+    for name, value in said.items():
+        if isinstance(value, str) and plain(header(name)) != value:
+            text = f"Header mismatch: {name} is not what the body says."
+            raise ProtocolError(HEADER_MISMATCH, text)
 
 
 def _object_param(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -894,15 +958,7 @@ class Connection:
     def _send(self, message: Any) -> None:
         if message is None:
             return
-        try:
-            line = encode(message)
-        # structured content that JSON cannot hold; a batch never has any
-        except (ValueError, TypeError, RecursionError):
-            log_traceback(self.server.settings)
-            fault = ProtocolError(
-                INTERNAL_ERROR, "Internal error: the answer could not be written."
-            )
-            line = encode(failure(fault, {"id": message["id"]}))
+        line = self.server.written(message)
         with self._writing:
             self._write(line)
 
@@ -927,6 +983,9 @@ class Batch:
 
 
 # ---- the process ---------------------------------------------------------------------------------
+
+FIRST_KNOCK = threading.Lock()  # so that a process has one client, with one pace
+
 
 def log_traceback(settings: Settings) -> None:
     """Tell standard error of the exception being handled; one line is enough where a library is
@@ -973,6 +1032,21 @@ def serve() -> None:
     connection.finish()
     outlet.drain()
     leave()
+
+
+@cache
+def _door() -> Door:
+    from sources.asking.schemas import settings_in_force
+    from sources.door import Door as Opened
+    settings = settings_in_force(os.environ, warn=lambda line: print(line, file=sys.stderr))
+    return Opened(settings, Server(settings).exchange, limit_bytes=LINE_LIMIT_BYTES)
+
+
+def application(environ: Mapping[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+    """The same server over HTTP, for any WSGI server: `mcp_books:application`."""
+    with FIRST_KNOCK:
+        door = _door()
+    return door(environ, start_response)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -376,7 +376,7 @@ def answered(books: BooksClient, tool: str, given: dict[str, Any]) -> Told:
     if tool != "resources/read":
         return books.ask(tool, given).to_dict()
     server = mcp_books.Server(Settings(gallica_contents=True))
-    server._client = books
+    server._loaded["client"] = books
     server.answer({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}})
     reply: Any = server.answer({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": given})
     held: Told = reply["result"]["contents"][0]
