@@ -1,9 +1,9 @@
 """mcp-books: one question to several great libraries at once, over the Model Context Protocol on
-stdin and stdout.
+stdin and stdout, or over HTTP behind a server of yours.
 
 The only file that knows the protocol; it knows no archive. It reads from top to bottom: what a
-message may be, what the sources are asked, the server (a message in, a message out, no input or
-output of its own), then the connection that runs calls, and the process.
+message may be, the server (a message in, a message out, no input or output of its own), then the
+connection that runs calls, and the process.
 
 Two eras of the protocol are answered by one process, each request by its own content: the handshake
 revisions, where `initialize` settles one revision for the connection, and the stateless one, where
@@ -11,7 +11,7 @@ every request names it in `_meta`. Nothing heavy is imported before the first to
 answered, since hosts start servers often and wait for that list.
 
 Source: the Model Context Protocol specification, revisions 2024-11-05 to 2026-07-28 (pages basic,
-server and changelog).
+server and changelog); MCP Apps, revision 2026-01-26.
 """
 from __future__ import annotations
 
@@ -74,17 +74,18 @@ ARCHIVE_DID_NOT_ANSWER = -31000  # ours: outside the range that JSON-RPC reserve
 
 VERSION_HEADER = "MCP-Protocol-Version"
 BEFORE_HEADERS = "2025-03-26"  # what a request without that header is taken for
+# what a header says again, beside the revision and the method, for those who route by it
 MIRRORED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# 404 is a lost session in the handshake revisions, so that an unknown method is a 200 there
 HTTP_STATUSES = dict.fromkeys(
     (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
 )
 STATELESS_STATUSES = {METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 
 META = "io.modelcontextprotocol/"
-# of the protocol, not of our own log
+# of the protocol, where our own log has others
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-# the longest honest request has under 100 KB; what is echoed grows threefold, and hosts take 10 MiB
-LINE_LIMIT_BYTES = 2 << 20
+LINE_LIMIT_BYTES = 2 << 20  # of a line or a body; the longest honest request has under 100 KB
 LIST_LIFETIME_MS = 3_600_000  # the lists never change while the process lives
 ID_LIMIT = 1_000  # characters of an id, digits of a whole number
 TEXT_LIMIT = 2_000  # characters of a name or an address; some are echoed
@@ -782,7 +783,7 @@ def _contents(uri: str, kind: str, text: str) -> Result:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _text(text: str) -> Result:
