@@ -30,11 +30,9 @@ from ..contract import (
 )
 from ..errors import InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
 from . import bnf_catalogue_records as records
-from .arks import check_character as ark_check_character
-from .arks import is_valid as is_ark
 from .bnf_catalogue_records import ARK, KEY, Row
 from .languages import marc_code
-from .numbers import isbn_forms
+from .numbers import ark_check_character, is_ark, isbn_forms
 from .shared import page_of_rows, plan_from, route_stands
 
 SRU_URL = "https://catalogue.bnf.fr/api/SRU"

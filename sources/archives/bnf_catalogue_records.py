@@ -18,7 +18,7 @@ from typing import Any
 
 from ..contract import Contributor, Copy, Item, Record, Related
 from ..text import integer
-from .arks import check_character as ark_check_character
+from .numbers import ark_check_character
 
 KEY = "bnfcatalogue"
 SITE = "https://catalogue.bnf.fr"
