@@ -169,6 +169,38 @@ def _literal(value: str, language: str | None = None) -> dict[str, str]:
     return {"type": "literal", "value": value, **({"xml:lang": language} if language else {})}
 
 
+# ---- the general catalogue of the BnF ------------------------------------------------------------------------------------
+
+def bnf_catalogue_records(rows: int) -> bytes:
+    """UNIMARC: about 3 KB each, most of it tags and codes."""
+    told = "".join(
+        "<srw:record><srw:recordSchema>marcxchange</srw:recordSchema><srw:recordData>"
+        '<mxc:record xmlns:mxc="info:lc/xmlns/marcxchange-v2" format="UNIMARC" type="Bibliographic"><mxc:leader>     nam  22      i 450 </mxc:leader>'
+        + "".join(f'<mxc:datafield tag="{tag}" ind1=" " ind2=" ">'
+                  + "".join(f'<mxc:subfield code="{code}">{text}</mxc:subfield>' for code, text in parts) + "</mxc:datafield>"
+                  for tag, parts in _bnf_fields(number))
+        + f"</mxc:record></srw:recordData><srw:recordIdentifier>ark:/12148/{_record_ark(number)}</srw:recordIdentifier></srw:record>"
+        for number in range(rows))
+    return ('<srw:searchRetrieveResponse xmlns:srw="http://www.loc.gov/zing/srw/"><srw:version>1.2</srw:version>'
+            f"<srw:numberOfRecords>4321</srw:numberOfRecords><srw:records>{told}</srw:records></srw:searchRetrieveResponse>").encode()
+
+
+def _record_ark(number: int) -> str:
+    name = f"cb4990{number:04d}"
+    return name + ark_check_character(name)
+
+
+def _bnf_fields(number: int) -> list[tuple[str, list[tuple[str, str]]]]:
+    return [("010", [("a", "978-2-00-000011-8"), ("b", "br.")]), ("100", [("a", "20260214d1897    m  y0frey50      ba")]),
+            ("101", [("a", "fre")]), ("102", [("a", "FR")]), ("105", [("a", "||||z   00|||")]),
+            ("200", [("a", title(number)), ("b", "Texte imprimé"), ("e", prose(12, number)), ("f", "Odile Ferrand-Quint")]),
+            ("210", [("a", "Valbourg"), ("c", "Roseau et fils"), ("d", "1897")]), ("215", [("a", "210 p."), ("c", "ill."), ("d", "20 cm")]),
+            ("330", [("a", prose(60, number))]), ("606", [("3", "90000311"), ("a", "Lanternes"), ("x", "Histoire")]),
+            ("700", [("3", "90000201"), ("a", "Ferrand-Quint"), ("b", "Odile"), ("f", "1820-1889"), ("4", "070")]),
+            ("702", [("3", "90000202"), ("a", "Quill"), ("b", "Abel"), ("4", "440")]),
+            ("930", [("5", "FR-000000000:1"), ("a", f"8-Y2-{number}"), ("c", "Tolbiac - Rez-de-jardin - magasin")])]
+
+
 # ---- Open Library --------------------------------------------------------------------------------------------------------
 
 def openlibrary_works(rows: int) -> bytes:

@@ -26,6 +26,7 @@ BOOK, LEAF = "archive:lanternvale00orri", 4
 BUNDLED = "archive:valebundle1862/log of the Ведмідь"
 LOC_ITEM, LOC_ISSUE, LOC_IMAGE = "loc:00000021", "loc:sn00000011/1888-02-03/ed-1", 5
 BNF_WORK, BNF_PERSON = "bnf:cb90000101m", "bnf:cb90000201w"
+CATALOGUE_RECORD = "bnfcatalogue:cb49900011x"
 OL_WORK, OL_EDITION, OL_AUTHOR = "openlibrary:OL800001W", "openlibrary:OL800021M", "openlibrary:OL800011A"
 GALLICA_BOOK, GALLICA_VIEW, GALLICA_PERIODICAL = "gallica:bpt6k9000016", 3, "gallica:cb900006010/date"
 
@@ -66,6 +67,9 @@ QUESTIONS = {
     "bnf editions": Question(at=r"data\.bnf\.fr/sparql", asks={"query": "rdarel:workManifested <"}, file="bnf/editions.json"),
     "bnf record": Question(at=r"data\.bnf\.fr/sparql", asks={"query": r"cb90000101m#about> \?p \?o"}, file="bnf/record-work.json"),
     "bnf person": Question(at=r"data\.bnf\.fr/sparql", asks={"query": r"cb90000201w#about> \?p \?o"}, file="bnf/record-person.json"),
+    "bnfcatalogue search": Question(at=r"catalogue\.bnf\.fr/api/SRU", asks={"query": r"^(?!bib\.persistentid)"},
+                                    file="bnfcatalogue/search.xml"),
+    "bnfcatalogue record": Question(at=r"catalogue\.bnf\.fr/api/SRU", asks={"query": r"^bib\.persistentid"}, file="bnfcatalogue/record.xml"),
     "openlibrary works": Question(at=r"openlibrary\.org/search\.json", file="openlibrary/search.json"),
     "openlibrary authors": Question(at=r"openlibrary\.org/search/authors\.json", file="openlibrary/authors.json"),
     "openlibrary subjects": Question(at=r"openlibrary\.org/search/subjects\.json", file="openlibrary/subjects.json"),

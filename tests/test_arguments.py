@@ -8,7 +8,7 @@ import pytest
 
 from sources.asking.arguments import TOOLS, check, schema_file, tool_schemas
 from sources.errors import InvalidInput
-from sources.registry import ARCHIVES
+from sources.registry import ARCHIVES, ENTRY_OF
 from sources.settings import Settings
 from sources.telling.text_block import render_error
 
@@ -86,7 +86,7 @@ def test_a_refusal_counts_from_one_names_what_was_meant_and_says_what_else_would
 def test_an_unknown_archive_among_good_ones_refuses_the_call() -> None:
     error = refused("search_inside", {"query": "fog", "sources": ["loc", "galica"]})
 
-    assert error.message == ("search_inside.sources, entry 2, is \"galica\"; wanted: one of archive, loc, bnf, openlibrary, gallica. "
+    assert error.message == (f"search_inside.sources, entry 2, is \"galica\"; wanted: one of {', '.join(ENTRY_OF)}. "
                              "Did you mean 'gallica'?")
 
 

@@ -18,7 +18,7 @@ from conftest import FakeClock, StandIn
 from sources.archives.openlibrary import OpenLibrary
 from sources.client import BooksClient
 from sources.errors import RateLimited
-from sources.registry import ARCHIVES, ENTRIES, Entry
+from sources.registry import ARCHIVES, ENTRIES, ENTRY_OF, Entry
 from sources.settings import Settings
 from sources.shell import check
 from sources.shell.check import ROUTES, Route, probe, tell_route
@@ -55,19 +55,20 @@ def without_seconds(line: str) -> str:
 # ---- whom it asks ----------------------------------------------------------------------------------------------------
 
 def test_one_request_goes_to_each_archive_that_is_asked_by_default(stand_in: StandIn):
-    """Four archives, four requests, exit 0; Gallica is not among them."""
+    """Five archives, five requests, exit 0; Gallica is not among them."""
     shelf.stock(stand_in)
 
     status, out, err = checked(stand_in)
 
     assert (status, err) == (0, "")
     assert asked_at(stand_in) == ["archive.org/advancedsearch.php", "www.loc.gov/books/", "data.bnf.fr/sparql",
-                                  "openlibrary.org/search.json"]
+                                  "catalogue.bnf.fr/api/SRU", "openlibrary.org/search.json"]
     assert [without_seconds(line) for line in lines_with(out, "answered:")] == [
-        "  archive     catalogue N s  200  answered: 1 row of 9",
-        "  loc         catalogue of books N s  200  answered: 1 row of 104",
-        "  bnf         titles of works N s  200  answered: 1 row",
-        "  openlibrary works N s  200  answered: 1 row of 7"]
+        "  archive      catalogue N s  200  answered: 1 row of 9",
+        "  loc          catalogue of books N s  200  answered: 1 row of 104",
+        "  bnf          titles of works N s  200  answered: 1 row",
+        "  bnfcatalogue catalogue N s  200  answered: 1 row of 57",
+        "  openlibrary  works N s  200  answered: 1 row of 7"]
 
 
 @pytest.mark.parametrize(("argv", "environ"), [(["gallica"], {}), ([], {"BOOKS_SOURCES": "gallica"})], ids=["named", "BOOKS_SOURCES"])
@@ -142,9 +143,9 @@ def test_a_refusal_is_told_with_status_reason_and_what_it_means_and_is_not_asked
 
     assert (status, asked_at(stand_in)) == (1, ["archive.org/advancedsearch.php", "openlibrary.org/search.json"])
     assert [without_seconds(line) for line in out.splitlines()[-6:]] == [
-        "  archive     catalogue N s  503  network_error",
+        "  archive      catalogue N s  503  network_error",
         "    The Internet Archive could not answer (status 503).",
-        "  openlibrary works N s  200  answered: 1 row of 7",
+        "  openlibrary  works N s  200  answered: 1 row of 7",
         "",
         "What that means",
         "  network_error: Something answered, and refused: the archive, the protection of its site, or a proxy on the way. "
@@ -157,9 +158,9 @@ def test_an_archive_that_cannot_be_reached_is_told_as_a_matter_of_the_way_there(
 
     assert status == 1
     assert [without_seconds(line) for line in out.splitlines()[-7:]] == [
-        "  bnf         titles of works N s  -  network_error",
+        "  bnf          titles of works N s  -  network_error",
         "    The connection to data.bnf.fr was refused.",
-        "  openlibrary works N s  -  network_error",
+        "  openlibrary  works N s  -  network_error",
         "    The connection to Open Library was refused.",
         "",
         "What that means",
@@ -187,7 +188,7 @@ def test_an_archive_that_was_added_is_asked_a_general_question(stand_in: StandIn
 
     assert status == 0
     assert [without_seconds(line) for line in lines_with(out, "answered:")] == [
-        "  village     search_items, a general question N s  200  answered: 1 row of 7"]
+        "  village      search_items, a general question N s  200  answered: 1 row of 7"]
 
 
 def test_an_archive_that_no_known_question_reaches_is_said_to_be_unasked_and_is_no_success(stand_in: StandIn, added):
@@ -198,7 +199,7 @@ def test_an_archive_that_no_known_question_reaches_is_said_to_be_unasked_and_is_
 
     assert (status, stand_in.seen) == (1, [])
     assert out.splitlines()[-1] == (
-        "  village     not asked: no question is known that it answers; add one to ROUTES in sources/shell/check.py")
+        "  village      not asked: no question is known that it answers; add one to ROUTES in sources/shell/check.py")
 
 
 def test_a_status_that_an_adapter_reads_itself_is_told_once(stand_in: StandIn):
@@ -370,7 +371,7 @@ def test_an_archive_that_is_none_is_bad_input(stand_in: StandIn, capsys):
     assert (status, stand_in.seen) == (2, [])
     assert capsys.readouterr().err.splitlines()[-1] == (
         "mcp-books check: error: no archive is called 'lok'. Did you mean 'loc'? "
-        "The archives are: archive, loc, bnf, openlibrary, gallica.")
+        f"The archives are: {', '.join(ENTRY_OF)}.")
 
 
 # ---- the wheel folder ------------------------------------------------------------------------------------------------

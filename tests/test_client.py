@@ -370,4 +370,4 @@ def test_notes_are_at_most_eight_and_none_is_lost() -> None:
 
 
 def test_the_registry_is_in_the_designed_order() -> None:
-    assert [entry.key for entry in ARCHIVES] == ["archive", "loc", "bnf", "openlibrary", "gallica"]
+    assert [entry.key for entry in ARCHIVES] == ["archive", "loc", "bnf", "bnfcatalogue", "openlibrary", "gallica"]

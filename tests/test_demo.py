@@ -158,7 +158,7 @@ def test_the_demonstration_shows_both_searches_a_record_and_a_page_and_names_the
 
 
 def test_the_demonstration_opens_no_connection_and_waits_for_no_pace(monkeypatch):
-    """Its four questions need eleven answers of five lanes: paced, they would take over a minute."""
+    """Its four questions need twelve answers of six lanes: paced, they would take over a minute."""
     def refused(*args: object) -> None:
         raise AssertionError("the demonstration took a connection or a place in a queue")
 
@@ -223,6 +223,7 @@ RECORDED = (
     ("get_item", {"identifier": shelf.BOOK, "sections": ["description", "copies", "pages", "citation"]}),
     ("get_item", {"identifier": shelf.LOC_ITEM, "sections": ["description", "pages"]}),
     ("get_item", {"identifier": shelf.BNF_WORK, "sections": ["description", "editions"]}),
+    ("get_item", {"identifier": shelf.CATALOGUE_RECORD, "sections": ["description", "copies"]}),
     ("get_item", {"identifier": shelf.OL_WORK, "sections": ["description", "editions"]}),
     ("read_text", {"identifier": shelf.BOOK, "page": shelf.LEAF}),
     ("read_text", {"identifier": shelf.BOOK, "match": "lantern bell"}),

@@ -25,9 +25,11 @@ from shelf import HTML, JSON, QUESTIONS
 from test_stdio import PROGRAM, Host, started
 
 from sources.asking.schemas import schema_file
+from sources.registry import ENTRIES, ENTRY_OF
 from sources.telling.fit import RESULT_LIMIT_BYTES
 
-EVERY = ["archive", "loc", "bnf", "openlibrary", "gallica"]
+EVERY = list(ENTRY_OF)
+BY_DEFAULT = [entry.key for entry in ENTRIES if entry.asked_by_default]
 STANDIN = os.environ.get("BOOKS_STANDIN")
 ZERO = (ANSWERS / "loc/zero.json").read_bytes()
 CHALLENGE = b"<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>challenge-platform</body></html>"
@@ -105,7 +107,7 @@ def test_a_search_inside_is_merged_and_each_row_says_what_it_is(books: Books) ->
         ("loc:sn00000014/1892-01-01/ed-1", None, 7, None),
     ]
     assert payload["excerpt_kinds"] == {"passage": 5, "page_opening": 1}
-    assert status(payload) == {"archive": "answered", "loc": "answered", "bnf": "absent", "openlibrary": "absent"}
+    assert status(payload) == dict.fromkeys(BY_DEFAULT, "absent") | {"archive": "answered", "loc": "answered"}
     assert (payload["queries_run"], report(payload, "archive")["reported_total"], report(payload, "loc")["reported_total"]) == (2, 41, 9)
     assert (report(payload, "archive")["publishes_page_number"], report(payload, "loc")["publishes_page_number"]) == (False, True)
     for hit in payload["hits"]:
@@ -114,16 +116,16 @@ def test_a_search_inside_is_merged_and_each_row_says_what_it_is(books: Books) ->
 
 
 def test_the_catalogues_are_merged_and_each_reads_its_own_question(books: Books, shelved: StandIn) -> None:
-    """The four archives asked by default, one request each; data.bnf.fr answers the query that was written for it."""
+    """The archives asked by default, one request each; data.bnf.fr answers the query that was written for it."""
     payload, text = books.call("search_items", query="l'horloge des marais", limit=2, fan_out=False)
 
     assert [item["identifier"] for item in payload["items"]] == [
-        "archive:lanternvale00orri", "loc:00000021", "bnf:cb90000101m", "openlibrary:OL800001W",
-        "archive:lanternsong", "loc:sn00000011/1888-02-03/ed-1", "bnf:cb90000102z", "openlibrary:OL800002M"]
-    assert payload["queries_run"] == len(shelved.seen) == 4
+        "archive:lanternvale00orri", "loc:00000021", "bnf:cb90000101m", shelf.CATALOGUE_RECORD, "openlibrary:OL800001W",
+        "archive:lanternsong", "loc:sn00000011/1888-02-03/ed-1", "bnf:cb90000102z", "bnfcatalogue:cb499000128", "openlibrary:OL800002M"]
+    assert payload["queries_run"] == len(shelved.seen) == len(BY_DEFAULT)
     asked = dict(next(seen for seen in shelved.seen if seen.place.startswith("data.bnf.fr")).form)["query"]
     assert """?text bif:contains "'l''horloge' AND 'des' AND 'marais'\"""" in asked
-    assert [told["source"] for told in payload["per_source"]] == EVERY[:4]
+    assert [told["source"] for told in payload["per_source"]] == BY_DEFAULT
     assert all(told["searches_on"] and told["row_describes"] and told["attribution"] for told in payload["per_source"])
     assert all(told["attribution"] in text for told in payload["per_source"])
 
@@ -131,10 +133,10 @@ def test_the_catalogues_are_merged_and_each_reads_its_own_question(books: Books,
 def test_a_kind_of_material_is_asked_where_it_is_filed_and_the_vocabularies_are_told(books: Books) -> None:
     payload, _ = books.call("search_items", query="lantern", media_type="texts", fan_out=False)
 
-    assert status(payload) == {"archive": "answered", "loc": "absent", "bnf": "absent", "openlibrary": "absent"}
+    assert status(payload) == dict.fromkeys(BY_DEFAULT, "absent") | {"archive": "answered"}
     assert "books, photos, maps" in report(payload, "loc")["absent_because"]
     assert [(told["source"], told["asked_with"]) for told in payload["media_types"]] == [
-        ("archive", "texts"), ("loc", None), ("bnf", None), ("openlibrary", None)]
+        (key, "texts" if key == "archive" else None) for key in BY_DEFAULT]
 
 
 def test_a_zero_that_the_library_stands_by_is_a_zero(shelved: StandIn, books: Books) -> None:
@@ -159,7 +161,7 @@ def test_the_same_zero_that_the_library_lets_nobody_keep_is_a_failure(shelved: S
 
 @pytest.mark.parametrize(("identifier", "title"), [
     (shelf.BOOK, "The lantern of Vale"), (shelf.LOC_ITEM, "The otter's year"), (shelf.BNF_WORK, "L'horloge des marais"),
-    (shelf.OL_WORK, "The lantern keepers"), (shelf.GALLICA_BOOK, "Les eaux lentes")], ids=EVERY)
+    (shelf.CATALOGUE_RECORD, "Les lanternes du marais : récit d'un passeur"), (shelf.OL_WORK, "The lantern keepers"), (shelf.GALLICA_BOOK, "Les eaux lentes")], ids=EVERY)
 def test_a_record_comes_from_the_archive_its_identifier_names_with_its_terms_and_credit(
         books: Books, shelved: StandIn, identifier: str, title: str) -> None:
     payload, text = books.call("get_item", identifier=identifier)
@@ -169,7 +171,8 @@ def test_a_record_comes_from_the_archive_its_identifier_names_with_its_terms_and
     assert {"statement", "url", "covers"} <= item["rights"].keys()
     assert item["rights"]["statement"] or item["rights"]["note"]
     assert item["attribution"] in text
-    hosts = {"archive": "archive.org", "loc": "www.loc.gov", "bnf": "data.bnf.fr", "openlibrary": "openlibrary.org", "gallica": "gallica.bnf.fr"}
+    hosts = {"archive": "archive.org", "loc": "www.loc.gov", "bnf": "data.bnf.fr", "bnfcatalogue": "catalogue.bnf.fr",
+             "openlibrary": "openlibrary.org", "gallica": "gallica.bnf.fr"}
     assert {seen.place.partition("/")[0] for seen in shelved.seen} == {hosts[item["source"]]}
 
 
@@ -225,10 +228,11 @@ def test_one_slow_and_one_walled_archive_delay_nothing_but_themselves(shelved: S
         assert (pinged["id"], first["id"], last["id"]) == ("ping", "one", "all")
 
     payload, text = books.good("search_items", last)
-    assert status(payload) == {"archive": "answered", "loc": "answered", "bnf": "failed", "openlibrary": "failed", "gallica": "answered"}
+    assert status(payload) == {"archive": "answered", "loc": "answered", "bnf": "failed", "openlibrary": "failed", "gallica": "answered"} | {
+        "bnfcatalogue": "answered"}
     assert (report(payload, "bnf")["error"]["code"], report(payload, "openlibrary")["error"]["code"]) == ("network_error", "timeout")
     assert "blocked by the site's protection" in text
-    assert {item["source"] for item in payload["items"]} == {"archive", "loc", "gallica"}
+    assert {item["source"] for item in payload["items"]} == {"archive", "loc", "bnfcatalogue", "gallica"}
     assert [note for note in payload["notes"] if "no rows" in note] == []
     asked_after_s = [at - began for name in ("archive catalogue", "loc catalogue", "gallica search") for at in shelved.starts(QUESTIONS[name].at)]
     assert len(asked_after_s) == 3
@@ -250,6 +254,7 @@ def test_the_largest_answer_of_all_archives_stays_below_what_hosts_take(shelved:
     """25 rows from each, each row as long as a recorded one; what was cut is counted, with a limit that fits."""
     heavy = {"archive text": shapes.archive_text, "archive catalogue": shapes.archive_items, "loc pages": shapes.loc_pages,
              "loc catalogue": shapes.loc_items, "bnf works": shapes.bnf_works, "openlibrary works": shapes.openlibrary_works,
+             "bnfcatalogue search": shapes.bnf_catalogue_records,
              "gallica search": shapes.gallica_documents}
     for name, made in heavy.items():
         shelf.spoil(shelved, name, body=made(25))
@@ -349,4 +354,4 @@ def test_recorded_answers_come_through_the_real_process(
 
     assert holds(payload), payload
     if "per_source" in payload:
-        assert [told["source"] for told in payload["per_source"]] == arguments.get("sources", EVERY[:4])
+        assert [told["source"] for told in payload["per_source"]] == arguments.get("sources", BY_DEFAULT)

@@ -84,11 +84,13 @@ SEARCHES = [
     searching("search_headings", "openlibrary authors", "bnf", query="Odile", kind="person"),
     searching("browse_collections", "archive catalogue", "loc", query="otter"),
     searching("browse_collections", "loc collections", "archive", query="otter"),
+    searching("search_items", "bnfcatalogue search", "bnf", query="lanternes"),
 ]
 READINGS = [
     reading("get_item", "archive record", identifier=shelf.BOOK),
     reading("get_item", "loc record", identifier=shelf.LOC_ITEM),
     reading("get_item", "bnf record", identifier=shelf.BNF_WORK),
+    reading("get_item", "bnfcatalogue record", identifier=shelf.CATALOGUE_RECORD),
     reading("get_item", "openlibrary work", identifier=shelf.OL_WORK),
     reading("get_item", "gallica record", "gallica repository", identifier=shelf.GALLICA_BOOK),
     reading("get_item", "gallica years", identifier=shelf.GALLICA_PERIODICAL, sections=["editions"]),
@@ -155,7 +157,7 @@ def a_list(question: Question) -> Mapping[str, Any]:
 # A 403 of these two is how a lent text is withheld; a 404 says "no such record" where the address is the record's own.
 CLOSED_TEXTS = {"archive leaf": "refused", "archive inside": "refused"}
 RECORDS_NOT_THERE = {step.spoils[0]: "not_found" for step in READINGS
-                     if step.spoils[0] not in ("archive leaf", "archive inside", "loc text", "bnf record")}
+                     if step.spoils[0] not in ("archive leaf", "archive inside", "loc text", "bnf record", "bnfcatalogue record")}
 
 FAULTS = {
     "reset": Fault(code="network_error", does=always(fault="reset")),

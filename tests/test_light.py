@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import mcp_books
+from sources.registry import ENTRY_OF
 from sources.settings import Settings
 from sources.transport.connection import address
 
@@ -89,7 +90,7 @@ def test_the_list_of_tools_takes_little_of_a_models_context(revision: str) -> No
 
 def test_the_instructions_take_little_of_a_models_context() -> None:
     """At most 2,500 bytes, also when an operator has opened every archive."""
-    every = Settings(sources=("archive", "loc", "bnf", "openlibrary", "gallica"), gallica_contents=True)
+    every = Settings(sources=tuple(ENTRY_OF), gallica_contents=True)
 
     lengths = [len(mcp_books.Server(settings).instructions().encode()) for settings in (Settings(), every)]
 

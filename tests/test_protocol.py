@@ -33,6 +33,7 @@ from mcp_books import (
     __version__,
     encode,
 )
+from sources.registry import ENTRY_OF
 from sources.settings import PROJECT_URL, Settings
 from sources.stdio import read_lines
 from sources.telling.view import EXTENSION, MIME_TYPE, PICTURES, URI, page
@@ -581,7 +582,7 @@ def test_a_prompt_that_is_unknown_or_misses_a_value_is_refused(params: Any) -> N
 
 
 @pytest.mark.parametrize(("argument", "typed", "wanted"), [
-    ("sources", "", ["archive", "loc", "bnf", "openlibrary", "gallica"]), ("sources", "L", ["loc"]), ("sources", "open l", ["openlibrary"]),
+    ("sources", "", list(ENTRY_OF)), ("sources", "L", ["loc"]), ("sources", "open l", ["openlibrary"]),
     ("language", "fre", ["fre"]), ("language", "french", ["fre"]), ("phrase", "a", [])])
 def test_an_argument_is_completed_by_the_values_that_begin_as_typed(argument: str, typed: str, wanted: list[str]) -> None:
     params = {"ref": {"type": "ref/prompt", "name": "trace_a_phrase"}, "argument": {"name": argument, "value": typed}}

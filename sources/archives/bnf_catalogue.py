@@ -29,12 +29,14 @@ from ..contract import (
     Request,
 )
 from ..errors import InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
+from ..registry import ENTRY_OF
 from . import bnf_catalogue_records as records
 from .bnf_catalogue_records import ARK, KEY, Row
 from .languages import marc_code
 from .numbers import ark_check_character, is_ark, isbn_forms
 from .shared import page_of_rows, plan_from, route_stands
 
+LISTED = ENTRY_OF[KEY]
 SRU_URL = "https://catalogue.bnf.fr/api/SRU"
 FULL, PLAIN = "unimarcXchange", "dublincore"
 DATA = "data.bnf.fr"
@@ -44,7 +46,8 @@ DATA = "data.bnf.fr"
 INDEXES = {"title": "bib.title", "creator": "bib.author", "subject": "bib.subject",
            "publisher": "bib.publisher"}
 _DROPPED = {
-    "place": "the catalogue has no index of towns; publisher reads the imprint, with the town in it",
+    "place": "the catalogue has no index of towns; publisher reads the imprint, with the town in "
+             "it",
     "sort": "the catalogue has no order but its own score",
     "facets": "the catalogue gives no counts by term",
     "availability": "the catalogue does not say whether a copy can be lent or read",
@@ -147,35 +150,36 @@ class BnfCatalogue(Archive):
     """Records of what the library holds are searched and read. Works, persons and subjects are
     data.bnf.fr's to describe."""
 
-    key = KEY
-    name = "the general catalogue of the Bibliothèque nationale de France"
+    key, name = LISTED.key, LISTED.name
+    answers, media_types = LISTED.answers, LISTED.media_types
     lanes = (
         Lane(
             key=KEY,
             hosts=(r"catalogue\.bnf\.fr",),
             spacing_s=3.0,
             in_flight_max=1,
-            spacing_because="the service publishes no rate; three seconds, one question at a time, is the "
-            "slowest that its known clients keep",
+            spacing_because="the service publishes no rate; three seconds, one question at a "
+                            "time, is the slowest that its known clients keep",
         ),
     )
-    answers = ("search_items", "get_item")
     absent_because: ClassVar = {
         "search_inside": "The catalogue describes editions and holds no text of them.",
-        "read_text": "The catalogue describes editions and holds no text of them; a digitised copy is named as gallica:….",
+        "read_text": "The catalogue describes editions and holds no text of them; a digitised copy "
+                     "is named as gallica:….",
         "search_headings": "Its headings are those of data.bnf.fr, which is asked for them.",
         "browse_collections": "The catalogue has no collections to browse.",
     }
-    media_types = tuple(records.DOCUMENT_TYPES)
     native_syntax = (
         'CQL, as in bib.author all "flaubert" and bib.publicationdate within "1850 1860"'
     )
     catalogue = Describes(
-        searches_on="every field of the catalogue's records: titles, names, subjects, imprints, notes, numbers",
-        row_describes="an edition, a serial, a print, a disc, a map or a manuscript that the library holds; a set and its "
-        "volumes are rows each",
+        searches_on="every field of the catalogue's records: titles, names, subjects, imprints, "
+                    "notes, numbers",
+        row_describes="an edition, a serial, a print, a disc, a map or a manuscript that the "
+                      "library holds; a set and its volumes are rows each",
         requires_every_word=True,
-        year_means="the year of this edition, where the record's code and its imprint agree or one is silent",
+        year_means="the year of this edition, where the record's code and its imprint agree or one "
+                   "is silent",
         total_means="catalogue records, a set and its volumes counted each",
     )
     address_hosts = ("catalogue.bnf.fr",)
@@ -186,8 +190,8 @@ class BnfCatalogue(Archive):
     def attribution(cls, retrieved_at: str) -> str:
         """The two conditions of the licence: the source named, and a date."""
         return (
-            f"Bibliothèque nationale de France, catalogue général, metadata retrieved {retrieved_at[:10]}, "
-            "Licence Ouverte (Etalab)"
+            "Bibliothèque nationale de France, catalogue général, metadata retrieved "
+            f"{retrieved_at[:10]}, Licence Ouverte (Etalab)"
         )
 
     # ---- identifiers -----------------------------------------------------------------------------
@@ -270,12 +274,13 @@ class BnfCatalogue(Archive):
             root = route_stands(BnfCatalogue, self.ask(asked), "search").value
         except SourceError as error:
             return {}, (
-                f"{len(damaged)} records came damaged, and could not be read in a plainer form: {error.message}",
+                f"{len(damaged)} records came damaged, and could not be read in a plainer form: "
+                f"{error.message}",
             )
         mended = {row.ark: row for row in records.rows_of(root) if row.data is not None}
         return mended, (
-            f"{len(damaged)} records came damaged; {len(mended)} of them are shown from a plainer form of the same "
-            "record.",
+            f"{len(damaged)} records came damaged; {len(mended)} of them are shown from a plainer "
+            "form of the same record.",
         )
 
     # ---- one record ------------------------------------------------------------------------------
@@ -312,7 +317,8 @@ def _reference(name: str, read_as: str | None) -> Reference:
     data.bnf.fr."""
     if not is_ark(name):
         raise InvalidInput(
-            "This ark does not end in its own check character, so one of its characters is mistyped.",
+            "This ark does not end in its own check character, so one of its characters is "
+            "mistyped.",
             archive=KEY,
             hint=_HINT,
         )
@@ -331,11 +337,8 @@ def _told_of_numbers(page: Page, rows: list[Row], forms: tuple[str, ...]) -> Pag
     """The page, with a note where a record does not state the number it was found by: an index may
     hold more than the record."""
     other = sum(bool(row.full) and not set(forms) & set(records.numbers(row.data)) for row in rows)
-    told = (
-        (
-            f"{other} of the rows do not state the ISBN asked; look at the record before you rely on it.",
-        )
-        if other
-        else ()
-    )
-    return replace(page, notes=(*page.notes, *told))
+    if not other:
+        return page
+    told = (f"{other} of the rows do not state the ISBN asked; look at the record before you rely "
+            "on it.")
+    return replace(page, notes=(*page.notes, told))

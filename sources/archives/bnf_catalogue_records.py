@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..contract import Contributor, Copy, Item, Record, Related
+from ..contract import Contributor, Copy, Item, Record, Related, Rights
 from ..text import integer
 from .numbers import ark_check_character
 
@@ -84,15 +84,19 @@ _MAKERS = frozenset(
     }
 )
 _NOT_NAMED = re.compile(
-    r"(?i)[\[(]?\s*(?:s\.?\s*[lné]\.?|sine (?:loco|nomine)|lieu de publication (?:inconnu|non identifié)"
+    r"(?i)[\[(]?\s*(?:s\.?\s*[lné]\.?|sine (?:loco|nomine)"
+    r"|lieu de publication (?:inconnu|non identifié)"
     r"|éditeur non identifié|publisher not identified)\s*\.?\s*[\])]?"
 )
 _DOUBT = re.compile(
-    r"(?i)[?~]|\bca?\b|\bcirca\b|\bvers\b|\b(?:ou|or)\b|\bi\.\s?e\b|(?<!\d)\d{2,3}[.\-?u]{1,2}(?!\d)"
-    r"|\bA?H\b|[\u0600-\u06ff]"
+    r"(?i)[?~]|\bca?\b|\bcirca\b|\bvers\b|\b(?:ou|or)\b|\bi\.\s?e\b"
+    r"|(?<!\d)\d{2,3}[.\-?u]{1,2}(?!\d)|\bA?H\b|[\u0600-\u06ff]"
 )
 _RUN = re.compile(r"\d{4}\s*[-/]")
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
+_RIGHTS = Rights(covers="what this record describes", note=(
+    "The catalogue states no terms of reuse for the things that it describes; nothing is granted "
+    "here. The licence in the credit is that of its records alone."))
 _SUBJECTS = ("600", "601", "602", "604", "605", "606", "607", "608")
 _NOTES = ("300", "304", "305", "307", "310", "313", "316", "320", "321", "327")
 
@@ -379,32 +383,30 @@ def _full_row(row: Row) -> Record | None:
 
 def _plain_row(row: Row) -> Record | None:
     """A damaged record by its Dublin Core: enough to say what it is, no more."""
-    def stated(name: str) -> list[str]:
-        return [text for node in row.data.iter(f"{{*}}{name}") if (text := _clean(node.text or ""))]
-
-    heading = next(iter(stated("title")), "").partition(" / ")[0]
-    names = [re.sub(r"\)\. .*$", ")", name) for name in stated("creator")]
-    date = next(iter(stated("date")), None)
-    kinds = [
-        node.text
-        for node in row.data.iter("{*}type")
-        if node.text and "fre" in node.attrib.values()
-    ]
-    return (
-        Record(
-            identifier=f"{KEY}:{row.ark}",
-            title=heading or None,
-            creator="; ".join(names) or None,
-            date=date,
-            year=int(date) if re.fullmatch(r"1\d{3}|20\d\d", date or "") and date else None,
-            media_type=next(iter(kinds), None),
-            source_url=address(row.ark),
-            publishers=tuple(stated("publisher")),
-            languages=tuple(code for code in stated("language") if re.fullmatch("[a-z]{3}", code)),
-        )
-        if heading
-        else None
+    heading = next(iter(_plain(row, "title")), "").partition(" / ")[0]
+    if not heading:
+        return None
+    names = [re.sub(r"\)\. .*$", ")", name) for name in _plain(row, "creator")]
+    date = next(iter(_plain(row, "date")), None)
+    return Record(
+        identifier=f"{KEY}:{row.ark}",
+        title=heading,
+        creator="; ".join(names) or None,
+        date=date,
+        year=int(date) if date and re.fullmatch(r"1\d{3}|20\d\d", date) else None,
+        media_type=next(iter(_plain(row, "type", "fre")), None),
+        source_url=address(row.ark),
+        publishers=tuple(_plain(row, "publisher")),
+        languages=tuple(code for code in _plain(row, "language") if re.fullmatch("[a-z]{3}", code)),
     )
+
+
+def _plain(row: Row, name: str, language: str | None = None) -> list[str]:
+    """The elements of one name in a record of Dublin Core, those in one language where it is
+    named."""
+    return [text for node in row.data.iter(f"{{*}}{name}")
+            if (language is None or language in node.attrib.values())
+            and (text := _clean(node.text or ""))]
 
 
 # ---- one record ----------------------------------------------------------------------------------
@@ -413,7 +415,6 @@ def read_item(row: Row) -> Item:
     record = row.data
     place, publisher, date = imprint(record)
     made = creators(record)
-    shelfmarks = [value(field, "a") for field in fields(record, "930") if value(field, "a")]
     return Item(
         identifier=f"{KEY}:{row.ark}",
         title=title(record),
@@ -424,24 +425,31 @@ def read_item(row: Row) -> Item:
         year_means="the year of this edition",
         media_type=kind(record),
         source_url=address(row.ark),
-        description=_joined(fields(record, "330"), "a"),
+        description=_joined(record, "330", "a"),
         description_means="the abstract in the record, which may be the publisher's",
         notes=tuple(_notes(row)),
         subjects=tuple(_subjects(record)),
         copies=_copies(row),
+        rights=_RIGHTS,
         context=tuple(_context(record)),
         contributors=contributors(record),
         language=languages(record),
         publisher=publisher,
         place=place,
-        call_number="; ".join(shelfmarks) or None,
-        extent=_joined(fields(record, "215"), "acde"),
+        call_number=_shelfmarks(record),
+        extent=_joined(record, "215", "acde"),
         standard_numbers=_standard_numbers(record),
     )
 
 
-def _joined(stated: Iterable[Field], codes: str) -> str | None:
-    return "\n".join(filter(None, (" ; ".join(values(field, codes)) for field in stated))) or None
+def _shelfmarks(record: Any) -> str | None:
+    stated = (value(field, "a") for field in fields(record, "930"))
+    return "; ".join(filter(None, stated)) or None
+
+
+def _joined(record: Any, tag: str, codes: str) -> str | None:
+    stated = (" ; ".join(values(field, codes)) for field in fields(record, tag))
+    return "\n".join(filter(None, stated)) or None
 
 
 def _notes(row: Row) -> Iterable[str]:

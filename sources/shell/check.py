@@ -31,6 +31,7 @@ from .commands import budget_s
 
 ANSWERED, FAILED, BAD_INPUT = 0, 1, 2
 NAME_COLUMNS = 38  # of the longest route's name
+KEY_COLUMNS = 13  # of the longest archive's key, and a blank
 
 _MEANS = {  # by error code: what a refusal means for somebody who sets this up; the error itself says what happened
     "rate_limited": "It can be reached, and wants no more requests from this address for now.",
@@ -107,6 +108,8 @@ ROUTES = (
     Route(archive="bnf", call="search_items", name="titles of works", ask=_catalogue("baleine")),
     Route(archive="bnf", call="get_item", name="record", ask=_record("cb120083695")),
     Route(archive="bnf", call="search_headings", name="subject headings", ask=_headings("baleines")),
+    Route(archive="bnfcatalogue", call="search_items", name="catalogue", ask=_catalogue("baleine")),
+    Route(archive="bnfcatalogue", call="get_item", name="record", ask=_record("cb31721367g")),
     Route(archive="openlibrary", call="search_items", name="works", ask=_catalogue("whale")),
     Route(archive="openlibrary", call="get_item", name="author", ask=_record("OL23919A")),
     Route(archive="openlibrary", call="get_item", name="work and its editions", ask=_record("OL15832982W", "editions")),
@@ -211,8 +214,8 @@ def _ask_archives(given: argparse.Namespace, settings: Settings, stdout: TextIO)
     finally:
         client.close()
     unasked = [entry.key for entry in chosen if not _routes_of(entry)]
-    _tell(stdout, *(f"  {key:<12}not asked: no question is known that it answers; add one to ROUTES in sources/shell/check.py"
-                    for key in unasked))
+    _tell(stdout, *(f"  {key:<{KEY_COLUMNS}}not asked: no question is known that it answers; add one to ROUTES in "
+                    "sources/shell/check.py" for key in unasked))
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     _tell(stdout, *_meanings(errors))
     return FAILED if errors or unasked else ANSWERED
@@ -243,7 +246,7 @@ def _chosen(named: Sequence[str], settings: Settings) -> list[Entry]:
 
 def tell_route(route: Route, client: BooksClient, budget_s: float, out: TextIO) -> Outcome:
     """Ask one route and print what it gave, its name before the wait."""
-    print(f"  {route.archive:<12}{route.name:<{NAME_COLUMNS}}", end=" ", file=out, flush=True)
+    print(f"  {route.archive:<{KEY_COLUMNS}}{route.name:<{NAME_COLUMNS}}", end=" ", file=out, flush=True)
     outcome = probe(route, client, budget_s)
     if outcome.absent_because is not None:
         _tell(out, f"not asked. {outcome.absent_because}")

@@ -66,6 +66,7 @@ QUESTIONS = (
     Question(tool="search_headings", arguments={"query": "Orla Fenwick", "kind": "person"}),
     Question(tool="browse_collections", arguments={}),
     Question(tool="browse_collections", arguments={"query": "lighthouses"}),
+    Question(tool="get_item", arguments={"identifier": "bnfcatalogue:cb49900187f"}),
 )
 
 
