@@ -354,9 +354,8 @@ def test_an_ark_a_provisional_work_and_a_record_number_are_read(written: str, lo
     ("https://data.bnf.fr/90000101/l_horloge_des_marais/rdf.xml", WORK),
     ("https://data.bnf.fr/en/90000201/odile_ferrand-quint/", PERSON),
     (f"https://data.bnf.fr/{TEMPORARY}/", TEMPORARY),
-    (f"https://catalogue.bnf.fr/ark:/12148/{EDITION}", EDITION),
 ])
-def test_page_addresses_of_both_catalogues_name_the_record(address: str, local: str) -> None:
+def test_a_page_address_names_the_record(address: str, local: str) -> None:
     """No request is needed: the ark stands in the address or follows from the record number."""
     reference = DataBnf.read_address(urlsplit(address))
 
@@ -380,8 +379,7 @@ def test_a_mistyped_ark_is_refused_with_that_reason() -> None:
     assert refusal.value.message == "This ark does not end in its own check character, so one of its characters is mistyped."
 
 
-@pytest.mark.parametrize("address", ["https://data.bnf.fr/sparql", "https://data.bnf.fr/", "https://catalogue.bnf.fr/rechercher.do?x=1",
-                                     "https://data.bnf.fr/ark:/12148/bpt6k5738219s", "https://catalogue.bnf.fr/90000101/x/"])
+@pytest.mark.parametrize("address", ["https://data.bnf.fr/sparql", "https://data.bnf.fr/", "https://data.bnf.fr/ark:/12148/bpt6k5738219s"])
 def test_an_address_that_names_no_record_is_refused(address: str) -> None:
     """A search page, the front page, a document of Gallica."""
     with pytest.raises(InvalidInput):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import pytest
 
 from sources.asking.identifiers import read_identifier
+from sources.contract import Archive
 from sources.errors import InvalidInput
 from sources.registry import ARCHIVES
 
@@ -74,3 +75,56 @@ def test_what_no_archive_mints_is_refused_and_never_printed_raw(text: str) -> No
     told = caught.value.message + (caught.value.hint or "")
     assert not {"\n", "\x00", "\u202e", "\ud800"} & set(told)
     assert caught.value.hint
+
+
+# ---- the two archives of one library -----------------------------------------------------------------------------------
+
+BNF, CATALOGUE = (next(archive for archive in ARCHIVES if archive.key == key) for key in ("bnf", "bnfcatalogue"))
+RECORD, WORK = "cb31721367g", "cb120083695"
+WRITTEN = ("bnf:{}", "bnfcatalogue:{}", "{}", "ark:/12148/{}", "https://data.bnf.fr/ark:/12148/{}", "https://catalogue.bnf.fr/ark:/12148/{}",
+           "https://ark.bnf.fr/ark:/12148/{}")
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize(("ark", "identifier"), [(RECORD, f"bnfcatalogue:{RECORD}"), (WORK, f"bnf:{WORK}")])
+def test_an_ark_goes_to_the_archive_that_describes_it_however_it_is_written(written: str, ark: str, identifier: str) -> None:
+    """Records of holdings (cb3…, cb4…) are the catalogue's, works, persons and subjects data.bnf.fr's."""
+    assert read_identifier(written.format(ark), ARCHIVES).identifier == identifier
+
+
+def test_an_ark_that_went_to_the_other_archive_says_so() -> None:
+    assert read_identifier(f"bnf:{RECORD}", ARCHIVES).read_as == (
+        f"The ark {RECORD} is of a record of holdings, which the general catalogue of the Bibliothèque nationale de France describes.")
+    assert read_identifier(f"bnfcatalogue:{WORK}", ARCHIVES).read_as == (
+        f"The ark {WORK} is of a work, a person or a subject, which data.bnf.fr describes.")
+    assert read_identifier(f"bnfcatalogue:{RECORD}", ARCHIVES).read_as is None
+    assert read_identifier(f"bnf:{WORK}", ARCHIVES).read_as is None
+
+
+@pytest.mark.parametrize(("archive", "ark"), [(BNF, RECORD), (CATALOGUE, WORK)])
+@pytest.mark.parametrize("written", ["{key}:{ark}", "{ark}", "https://{host}/ark:/12148/{ark}", "https://ark.bnf.fr/ark:/12148/{ark}"])
+def test_where_only_one_of_the_two_is_asked_every_ark_stays_with_it(archive: type[Archive], ark: str, written: str) -> None:
+    """A program may bring one of them alone; nothing is said of the other, which it could not ask."""
+    given = written.format(key=archive.key, ark=ark, host=archive.address_hosts[0])
+
+    reference = read_identifier(given, [archive])
+
+    assert reference.identifier == f"{archive.key}:{ark}"
+    assert "describes" not in (reference.read_as or "")
+
+
+@pytest.mark.parametrize(("number", "identifier"), [("31721367", f"bnfcatalogue:{RECORD}"), ("12008369", f"bnf:{WORK}")])
+@pytest.mark.parametrize("prefix", ["bnf:FRBNF", "bnfcatalogue:", "bnfcatalogue:FRBNF", "https://data.bnf.fr/"])
+def test_a_record_number_goes_where_its_ark_goes(prefix: str, number: str, identifier: str) -> None:
+    assert read_identifier(prefix + number, ARCHIVES).identifier == identifier
+
+
+def test_an_address_of_the_resolver_is_read_by_the_ark_in_it() -> None:
+    """Whatever ark it is; the resolver itself is never asked."""
+    assert read_identifier("https://ark.bnf.fr/ark:/12148/bpt6k5738219s", ARCHIVES).identifier == "gallica:bpt6k5738219s"
+    assert read_identifier("https://ark.bnf.fr/ark%3A/12148/cb120083695", ARCHIVES).identifier == f"bnf:{WORK}"
+
+
+def test_an_invented_ark_stays_with_data_bnf_fr() -> None:
+    """cb9…: no number of the catalogue, which counts to cb4…."""
+    assert read_identifier("cb90000101m", ARCHIVES).identifier == "bnf:cb90000101m"

@@ -44,8 +44,7 @@ from ..registry import ENTRY_OF
 from ..text import mapping
 from . import bnf_records as records
 from .bnf_records import ARK, KEY, PREFIXES, TEMPORARY, Thing
-from .numbers import ark_check_character, is_ark
-from .shared import list_or_note, plan_from
+from .shared import ark_reference, list_or_note, plan_from
 
 LISTED = ENTRY_OF[KEY]
 ENDPOINT = "https://data.bnf.fr/sparql"  # no trailing slash: with one, an HTML query editor answers
@@ -270,7 +269,7 @@ class DataBnf(Archive):
         requires_every_word=True,
         row_describes="a work as an entity, not a copy and not an edition",
         year_means="the first year the library states for the work")
-    address_hosts = ("data.bnf.fr", "catalogue.bnf.fr")
+    address_hosts = ("data.bnf.fr",)
     heading_kinds = ("subject", "person")
     unread_fields = ("pages", "call_number", "generated_entries")
     spellings = "bnf:cb120083695"
@@ -294,16 +293,11 @@ class DataBnf(Archive):
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:
-        """A page of data.bnf.fr, or one of the general catalogue, whose ark names the same record
-        here."""
         match = _PAGE.fullmatch(unquote(address.path))
-        general = address.hostname == "catalogue.bnf.fr"
-        if match is None or (general and not match["ark"]):
+        if match is None:
             raise InvalidInput("This address names no record of data.bnf.fr.", archive=KEY,
                                hint=_HINT)
-        return _reference(match, "The address of the general catalogue was read as the ark that "
-                                 "data.bnf.fr describes." if general
-                          else "The address was read as the identifier that it holds.")
+        return _reference(match, "The address was read as the identifier that it holds.")
 
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
@@ -464,17 +458,9 @@ def _required(text: str) -> tuple[str, ...]:
 
 
 def _reference(match: re.Match[str], read_as: str | None) -> Reference:
-    """The identifier that one of the patterns found; a record number gets its check character, an
-    ark must have its own."""
-    groups = match.groupdict()
-    if groups["number"]:
-        name = "cb" + groups["number"]
-        name += ark_check_character(name)
-        return Reference(source=KEY, local=name, read_as=f"The record number {groups['number']} "
-                                                         f"was read as the ark {name}.")
-    name = groups["ark"] or groups["temp"]
-    if name.startswith("cb") and not is_ark(name):
-        raise InvalidInput("This ark does not end in its own check character, so one of its "
-                           "characters is mistyped.", archive=KEY,
-                           hint=_HINT)
-    return Reference(source=KEY, local=name, read_as=read_as)
+    """The identifier that one of the patterns found."""
+    found = match.groupdict()
+    if found["temp"]:
+        return Reference(source=KEY, local=found["temp"], read_as=read_as)
+    return ark_reference(DataBnf, ark=found["ark"], number=found["number"], hint=_HINT,
+                         read_as=read_as)

@@ -33,13 +33,12 @@ from ..registry import ENTRY_OF
 from . import bnf_catalogue_records as records
 from .bnf_catalogue_records import ARK, KEY, Row
 from .languages import marc_code
-from .numbers import ark_check_character, is_ark, isbn_forms
-from .shared import page_of_rows, plan_from, route_stands
+from .numbers import isbn_forms
+from .shared import ark_reference, page_of_rows, plan_from, route_stands
 
 LISTED = ENTRY_OF[KEY]
 SRU_URL = "https://catalogue.bnf.fr/api/SRU"
 FULL, PLAIN = "unimarcXchange", "dublincore"
-DATA = "data.bnf.fr"
 
 # What each field is asked in; every word of the value, or with quotation marks around it the words
 # adjacent.
@@ -198,19 +197,13 @@ class BnfCatalogue(Archive):
 
     @classmethod
     def read_identifier(cls, local: str) -> Reference:
-        """An ark, or a record number, which becomes the ark that it is part of. One of a work or a
-        person is data.bnf.fr's."""
+        """An ark, or a record number, which becomes the ark that it is part of."""
         match = _LOCAL.fullmatch(local)
         if match is None:
             raise InvalidInput(
                 "The catalogue mints no identifier of this shape.", archive=KEY, hint=_HINT
             )
-        if match["number"]:
-            name = "cb" + match["number"] + ark_check_character("cb" + match["number"])
-            return _reference(
-                name, f"The record number {match['number']} was read as the ark {name}."
-            )
-        return _reference(match["ark"], None)
+        return ark_reference(BnfCatalogue, hint=_HINT, **match.groupdict())
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:
@@ -219,7 +212,8 @@ class BnfCatalogue(Archive):
             raise InvalidInput(
                 "This address names no record of the catalogue.", archive=KEY, hint=_HINT
             )
-        return _reference(match["ark"], "The address was read as the ark that it holds.")
+        return ark_reference(BnfCatalogue, ark=match["ark"], number=None, hint=_HINT,
+                             read_as="The address was read as the ark that it holds.")
 
     # ---- searching -------------------------------------------------------------------------------
 
@@ -310,22 +304,6 @@ class BnfCatalogue(Archive):
             else ()
         )
         return ItemPage(item=records.read_item(row), notes=notes)
-
-
-def _reference(name: str, read_as: str | None) -> Reference:
-    """The archive that describes an ark: records (cb3…, cb4…) stand here, all else at
-    data.bnf.fr."""
-    if not is_ark(name):
-        raise InvalidInput(
-            "This ark does not end in its own check character, so one of its characters is "
-            "mistyped.",
-            archive=KEY,
-            hint=_HINT,
-        )
-    if name[2] in "34":
-        return Reference(source=KEY, local=name, read_as=read_as)
-    elsewhere = f"The ark {name} is of a work, a person or a subject, which {DATA} describes."
-    return Reference(source="bnf", local=name, read_as=elsewhere)
 
 
 def _year_note(query: Query) -> tuple[str, ...]:

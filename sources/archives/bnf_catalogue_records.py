@@ -18,7 +18,7 @@ from typing import Any
 
 from ..contract import Contributor, Copy, Item, Record, Related, Rights
 from ..text import integer
-from .numbers import ark_check_character
+from .numbers import ark_check_character, keeper_of_ark
 
 KEY = "bnfcatalogue"
 SITE = "https://catalogue.bnf.fr"
@@ -190,10 +190,10 @@ def address(ark: str) -> str:
 def identifier_of(number: str) -> str | None:
     """What an eight-digit number of another record names: a record of the catalogue, or a work or
     person of data.bnf.fr."""
-    if not re.fullmatch(r"[1-4]\d{7}", number, re.ASCII):
+    if not re.fullmatch(r"[1-9]\d{7}", number, re.ASCII):
         return None
     name = "cb" + number
-    return f"{KEY if number[0] in '34' else 'bnf'}:{name}{ark_check_character(name)}"
+    return f"{keeper_of_ark(name)}:{name}{ark_check_character(name)}"
 
 
 # ---- what a record states ------------------------------------------------------------------------

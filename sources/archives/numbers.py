@@ -115,3 +115,9 @@ def ark_check_character(name: str) -> str:
 def is_ark(name: str) -> bool:
     """Whether a whole ark name, without "ark:/12148/", ends in its own check character."""
     return len(name) > 1 and name.isascii() and ark_check_character(name[:-1]) == name[-1]
+
+
+def keeper_of_ark(name: str) -> str:
+    """The archive that describes an ark of the Bibliothèque nationale de France: records of what it
+    holds (cb3…, cb4…) are the general catalogue's, works, persons and subjects data.bnf.fr's."""
+    return "bnfcatalogue" if name.startswith(("cb3", "cb4")) else "bnf"

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..contract import Archive, Facet, Page, Query, Reply, Request, read_rows
-from ..errors import ArchiveUnreachable, SourceError
+from ..contract import Archive, Facet, Page, Query, Reference, Reply, Request, read_rows
+from ..errors import ArchiveUnreachable, InvalidInput, SourceError
+from .numbers import ark_check_character, is_ark, keeper_of_ark
 
 Entry = TypeVar("Entry")
+_KEPT_AT = {  # by archive: what an ark that only it describes is of
+    "bnf": "a work, a person or a subject, which data.bnf.fr describes",
+    "bnfcatalogue": "a record of holdings, which the general catalogue of the Bibliothèque "
+                    "nationale de France describes",
+}
 
 
 def plan_from(query: Query, spelled: Mapping[str, str], because: Mapping[str, str],
@@ -88,3 +94,23 @@ def _begins(archive: type[Archive]) -> str:
     """The archive's name as a sentence begins with it: "the Internet Archive" has its capital
     there."""
     return archive.name[:1].upper() + archive.name[1:]
+
+
+def ark_reference(archive: type[Archive], *, ark: str | None, number: str | None, hint: str,
+                  read_as: str | None = None) -> Reference:
+    """Who describes an ark of the Bibliothèque nationale de France, or the ark that a record number
+    is part of, whichever of its two archives was asked.
+
+    Raises:
+        InvalidInput: the ark does not end in its own check character.
+    """
+    if number is not None:
+        ark = "cb" + number + ark_check_character("cb" + number)
+        read_as = f"The record number {number} was read as the ark {ark}."
+    if ark is None or (ark.startswith("cb") and not is_ark(ark)):
+        raise InvalidInput("This ark does not end in its own check character, so one of its "
+                           "characters is mistyped.", archive=archive.key, hint=hint)
+    keeper = keeper_of_ark(ark)
+    if keeper != archive.key:
+        read_as = f"The ark {ark} is of {_KEPT_AT[keeper]}."
+    return Reference(source=keeper, local=ark, read_as=read_as)

@@ -22,11 +22,15 @@ _LCCN_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}|\d+[xX]?")
 _ISSUE_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}/\d{4}-\d{2}-\d{2}/ed-\d+([/?].*)?")
 _SLUG_SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
+_ARK_SHAPE = re.compile(r"(ark:/?12148/)?c[bc][0-9][0-9a-z]{6,10}")
+_RESOLVER = "ark.bnf.fr"  # leads to whoever describes an ark, which the ark itself says
+
 # Bare shapes that one archive alone mints: (shape, archive, in words)
 _BARE = (
     (re.compile(r"OL\d+[A-Z]"), "openlibrary", "an Open Library identifier"),
     (re.compile(r"temp-work/[0-9a-f]+/?"), "bnf", "a provisional work of data.bnf.fr"),
-    (re.compile(r"(ark:/?12148/)?c[bc][0-9][0-9a-z]{6,10}"), "bnf", "an ark of data.bnf.fr"),
+    (_ARK_SHAPE, "bnf", "an ark of data.bnf.fr"),
+    (_ARK_SHAPE, "bnfcatalogue", "an ark of the general catalogue of the BnF"),
     (
         re.compile(
             r"(ark:/?12148/)?(bpt6k|btv1b|bd6t)[0-9a-z]+(/.*|\..*)?|ark:/?12148/cb[0-9a-z]+/date.*"
@@ -63,7 +67,7 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
         return _by_address(text, archives)
     for shape, key, words in _BARE:
         if shape.fullmatch(text) and key in by_key:
-            found = by_key[key].read_identifier(text)
+            found = _ours(by_key[key].read_identifier(text), key, archives)
             return _said(found, f"read as {words}: {found.identifier}")
     prefixed = _PREFIX.fullmatch(text)
     if prefixed:
@@ -72,7 +76,7 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
             raise InvalidInput(
                 f"No archive here has the prefix {prefix[:40]!r}.", hint=_examples(archives)
             )
-        return by_key[prefix].read_identifier(local)
+        return _ours(by_key[prefix].read_identifier(local), prefix, archives)
     return _bare(text, by_key, archives)
 
 
@@ -121,6 +125,8 @@ def _by_address(text: str, archives: Sequence[type[Archive]]) -> Reference:
             "An address with a user name or a port of its own is not read.",
             hint=_examples(archives),
         )
+    if host == _RESOLVER and unquote(address.path).startswith("/ark:/"):
+        return read_identifier(unquote(address.path)[1:], archives)
     for archive in archives:
         if any(fnmatch.fnmatchcase(host, pattern) for pattern in archive.address_hosts):
             return _by_archive(archive, address, archives)
@@ -132,8 +138,14 @@ def _by_address(text: str, archives: Sequence[type[Archive]]) -> Reference:
 def _by_archive(
     archive: type[Archive], address: SplitResult, archives: Sequence[type[Archive]]
 ) -> Reference:
-    found = archive.read_address(address)
+    found = _ours(archive.read_address(address), archive.key, archives)
     return found if found.read_as else _said(found, f"read as {found.identifier}")
+
+
+def _ours(reference: Reference, reader: str, archives: Sequence[type[Archive]]) -> Reference:
+    """The reference, with the archive that read it where the one it names is not in the list."""
+    listed = any(archive.key == reference.source for archive in archives)
+    return reference if listed else replace(reference, source=reader, read_as=None)
 
 
 def _said(reference: Reference, read_as: str) -> Reference:
