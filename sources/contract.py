@@ -612,7 +612,8 @@ class Describes:
     it.
 
     `corpus` and `publishes_page_number` belong to the text, `searches_on` and `row_describes` to
-    the catalogue.
+    the catalogue. `no_total_because`: what is said in place of `total_means` by an archive that
+    never states a total.
     """
 
     corpus: str | None = None
@@ -622,6 +623,7 @@ class Describes:
     requires_every_word: bool | None = None
     year_means: str | None = None
     total_means: str | None = None
+    no_total_because: str | None = None
 
 
 def to_dict(value: Any) -> Any:

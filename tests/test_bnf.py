@@ -10,7 +10,7 @@ import pytest
 import responses
 
 from sources.archives.bnf import ENDPOINT, JSON_RESULTS, STATEMENTS_OF_A_RECORD, DataBnf, contains, required_words
-from sources.archives.bnf_records import Term, Thing
+from sources.archives.bnf_records import Term, Thing, read_heading, read_item
 from sources.contract import Contributor, Copy, Edition, Heading, ItemQuery, Query, Record, Related, Request, Rights
 from sources.errors import ArchiveUnreachable, InvalidInput, RecordNotFound, SourceError, TimedOut, UnreadableAnswer
 
@@ -262,6 +262,28 @@ def test_a_full_window_is_told_and_leaves_more_unknown(make_archive: Make, answe
 
 
 @responses.activate
+def test_a_full_window_without_a_work_is_no_absence(make_archive: Make, answer: Answer) -> None:
+    """Only editions were among the 400 read, so more words are needed, not fewer."""
+    answers_with(answer("bnf/works-none.json").replace('"value": "0"', '"value": "400"'))
+
+    with pytest.raises(InvalidInput) as refused:
+        search(make_archive(DataBnf), Query(words="marais"))
+
+    assert (refused.value.message, refused.value.hint) == (
+        "The words match at least 400 titles, and no work is among the first 400, which alone are read: whether a work has them is not known.",
+        "Use more words.")
+
+
+@responses.activate
+def test_a_later_page_of_a_full_window_is_not_called_past_the_last(make_archive: Make, answer: Answer) -> None:
+    answers_with(answer("bnf/works-none.json").replace('"value": "0"', '"value": "400"'))
+
+    page = search(make_archive(DataBnf), Query(words="marais", page=2))
+
+    assert page.beyond == "data.bnf.fr is read up to the first 400 matches of the words, and this page lies past them."
+
+
+@responses.activate
 def test_a_page_past_the_window_is_beyond_and_costs_no_request(make_archive: Make) -> None:
     """Page 81 of five rows starts at the 401st: nothing the service can be asked for."""
     page = search(make_archive(DataBnf), Query(words="marais", rows=5, page=81))
@@ -324,6 +346,8 @@ def test_every_narrowing_this_search_cannot_carry_is_dropped_with_its_reason() -
     (Query(words="x", fields={"oclc": "1"}), "data.bnf.fr files no OCLC numbers."),
     (Query(words="x", fields={"collection": "loc:maps"}), "data.bnf.fr has no collections in this sense."),
     (Query(words="x", native=True), "data.bnf.fr takes no query in a syntax of its own here."),
+    (Query(fields={"subject": "Phares"}),
+     "Nothing is left to search on: the search reads titles alone, no subjects; bnfcatalogue and gallica take RAMEAU headings as subject."),
     (Query(media_type="work"), "Nothing is left to search on: the search needs words of a title."),
     (Query(fields={"creator": "Quint"}),
      "Nothing is left to search on: the search reads titles alone; search_headings (kind person), then get_item with the section "
@@ -429,10 +453,37 @@ def test_a_work_is_read_with_its_own_words_kept_apart(make_archive: Make, answer
         Contributor(name="Atelier du Passage", role="r9999"))
     assert item.notes == (
         "This record describes a work as an entity; its editions are records of their own.",
-        "Further titles: The clock of the fens.", "Form of work, in the library's own codes: te, roman.",
+        "Further titles: The clock of the fens", "Form of work, in the library's own codes: te, roman",
         "Creators given by address alone: 1; the section context shows them.")
     assert item.standard_numbers == {"frbnf": ("90000101",), "ark": (f"ark:/12148/{WORK}",)}
     assert (item.language, item.creators, page.list_total, page.notes) == (("fre",), ("Odile Ferrand-Quint",), None, ())
+
+
+def test_published_values_are_never_joined_to_a_full_stop() -> None:
+    """`19..` is a death of the twentieth century; `19...` is nothing."""
+    item = read_item(WORK, about(WORK, bio_death=["19.."]), ())
+
+    assert item.notes[-1] == "Died, as published: 19.."
+
+
+def test_of_many_titles_and_forms_it_is_said_how_many_there_are() -> None:
+    """Ten are shown: of fifteen titles one is the title, and fourteen are left."""
+    titles, forms = [f"Titre {letter}" for letter in "abcdefghijklmno"], [f"Forme {number}" for number in range(12)]
+
+    item = read_item(WORK, about(WORK, dcterms_title=titles, skos_altLabel=forms), ())
+
+    assert item.title == "Titre a"
+    assert item.notes[-2:] == ("Further titles (10 of 14): " + "; ".join(titles[1:11]), "Other forms (10 of 12): " + "; ".join(forms[:10]))
+
+
+def test_a_person_without_a_preferred_form_is_filed_under_the_name() -> None:
+    thing = Thing(address=f"http://data.bnf.fr/ark:/12148/{PERSON}", statements={
+        "foaf:focus": [Term(value=f"http://data.bnf.fr/ark:/12148/{PERSON}#about", is_address=True, name="Odile Quint")]})
+
+    heading = read_heading(thing, "odile quint", "person")
+
+    assert heading is not None
+    assert (heading.label, heading.exact, heading.use_with["value"]) == ("Odile Quint", True, "Odile Quint")
 
 
 @responses.activate
@@ -511,8 +562,8 @@ def test_a_person_is_read_with_dates_as_published_and_works_as_the_list(make_arc
     assert (item.description, item.description_means) == ("Romancière", "the library's biographical note, often one trade or one sentence")
     assert item.notes == (
         "This record describes a person; the section editions lists the works filed under that name.",
-        "The library's heading: Odile Ferrand-Quint (1861-1930).", "Other forms: Odile Quint (1861-1930).",
-        "Born, as published: 1861-02-.., Niort.", "Died, as published: 1931.", "Years filed with the name: 1861 to 1931.")
+        "The library's heading: Odile Ferrand-Quint (1861-1930)", "Other forms: Odile Quint (1861-1930)",
+        "Born, as published: 1861-02-.., Niort", "Died, as published: 1931", "Years filed with the name: 1861 to 1931")
     assert f"?thing dcterms:creator <http://data.bnf.fr/ark:/12148/{PERSON}#about> . ?thing a rdafrbr:Work" in asked(1)
     assert [edition.identifier for edition in item.editions] == [f"bnf:{WORK}", f"bnf:{OTHER_WORK}", f"bnf:{TEMPORARY}"]
     assert page.list_total == 7
@@ -594,7 +645,7 @@ def test_a_record_cut_at_its_limit_says_so(make_archive: Make) -> None:
 def test_persons_are_found_by_name_exact_ones_first_then_variants(make_archive: Make, answer: Answer) -> None:
     """The order of the service says nothing; a name without its dates counts as exact; only archives with creators take it."""
     answers_with(answer("bnf/headings-persons.json"))
-    sources = ["archive", "openlibrary", "gallica"]
+    sources = ["archive", "bnfcatalogue", "openlibrary", "gallica"]
 
     page = make_archive(DataBnf).search_headings("odile QUINT", "person", 2)
 
@@ -611,14 +662,14 @@ def test_persons_are_found_by_name_exact_ones_first_then_variants(make_archive: 
 
 @responses.activate
 def test_subjects_are_rameau_headings_and_a_full_window_is_told(make_archive: Make, answer: Answer) -> None:
-    """The scheme of RAMEAU outside the window; Gallica files these headings, the other archives do not."""
+    """The scheme of RAMEAU outside the window; the catalogue and Gallica file these headings, the other archives do not."""
     answers_with(answer("bnf/headings-subjects.json"))
 
     page = make_archive(DataBnf).search_headings("marais", "subject", 3)
 
     assert [(heading.label, heading.exact) for heading in page.records] == [
         ("Marais", True), ("Marais -- Dans la littérature", False), ("Marais côtiers", False)]
-    assert page.records[0].use_with == {"argument": "subject", "value": "Marais", "sources": ["gallica"]}
+    assert page.records[0].use_with == {"argument": "subject", "value": "Marais", "sources": ["bnfcatalogue", "gallica"]}
     assert page.more is None
     assert page.notes == ("Only the first 400 matching forms were read, in no order; the heading meant may be missing.",)
     assert "?thing dcterms:isPartOf <http://data.bnf.fr/vocabulary/scheme/r166>" in asked()

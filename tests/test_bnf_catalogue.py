@@ -207,6 +207,10 @@ def test_a_value_is_words_or_a_phrase_and_never_syntax(value: str, asked: str) -
     assert clause("bib.title", value) == asked
 
 
+def test_the_dashes_between_the_parts_of_a_heading_are_no_word() -> None:
+    assert clause("bib.subject", "Phares -- France") == 'bib.subject all "Phares France"'
+
+
 def sent(request: Request) -> str:
     return dict(request.asks[0].params)["query"]
 

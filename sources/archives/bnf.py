@@ -76,7 +76,8 @@ _DATES = "the search carries no date: the date of a work is free text"
 _DROPPED = {
     "creator": "the search reads titles alone; search_headings (kind person), then get_item with "
                "the section editions, lists the works of a person",
-    "subject": "the search reads titles alone, no subjects",
+    "subject": "the search reads titles alone, no subjects; bnfcatalogue and gallica take RAMEAU "
+               "headings as subject",
     "publisher": "a work has no publisher; its editions have one, and no search reads them here",
     "place": "a work has no place of publication; its editions have one, and no search reads them "
              "here",
@@ -99,6 +100,8 @@ _PAST_LAST = "data.bnf.fr has no further work for these words: this page lies pa
 _WINDOW_FULL = (f"The words match at least {WINDOW} titles of works and editions, and only the "
                 f"first {WINDOW} are read, in no order; other works may match, and a second "
                 "reading may differ. More words narrow it.")
+_NONE_OF_MANY = (f"The words match at least {WINDOW} titles, and no work is among the first "
+                 f"{WINDOW}, which alone are read: whether a work has them is not known.")
 _HEADINGS_FULL = (f"Only the first {WINDOW} matching forms were read, in no order; the heading "
                   "meant may be missing.")
 _PREFERRED_FORMS = ("Only the preferred French forms of RAMEAU headings are searched; another form "
@@ -268,7 +271,8 @@ class DataBnf(Archive):
         searches_on="titles of works only: a person's name finds works whose title holds it",
         requires_every_word=True,
         row_describes="a work as an entity, not a copy and not an edition",
-        year_means="the first year the library states for the work")
+        year_means="the first year the library states for the work",
+        no_total_because="no total is stated: the search counts titles of works and editions together")
     address_hosts = ("data.bnf.fr",)
     heading_kinds = ("subject", "person")
     unread_fields = ("pages", "call_number", "generated_entries")
@@ -317,7 +321,11 @@ class DataBnf(Archive):
                          asks=(_ask(asked),) if words and not beyond else ())
 
     def search_catalogue(self, request: Request) -> Page:
-        """Works whose title holds every word, in the order of their addresses."""
+        """Works whose title holds every word, in the order of their addresses.
+
+        Raises:
+            InvalidInput: the window is full of titles of editions, so nothing is known of works.
+        """
         if request.beyond:
             return Page(more=False, beyond=request.beyond)
         query = request.query
@@ -325,8 +333,11 @@ class DataBnf(Archive):
         works = self._list(request.asks[0], records.read_row, query.rows)
         full = (works.total or 0) >= WINDOW
         past = query.page > 1 and not works.records
+        if full and not works.records and not past:
+            raise InvalidInput(_NONE_OF_MANY, archive=KEY, hint="Use more words.")
+        last = _PAST_WINDOW if full else _PAST_LAST
         return replace(works, total=None, more=works.more or (None if full else False),
-                       beyond=_PAST_LAST if past else None,
+                       beyond=last if past else None,
                        notes=(*notes, *((_WINDOW_FULL,) if full else ()), *works.notes))
 
     def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
@@ -435,8 +446,8 @@ def _absence(query: Query) -> str | None:
     if unheld or query.words or "title" in query.fields:
         return unheld
     because = "the search needs words of a title"
-    if "creator" in query.fields:
-        because = _DROPPED["creator"]
+    because = next((_DROPPED[name] for name in ("creator", "subject") if name in query.fields),
+                   because)
     return f"Nothing is left to search on: {because}."
 
 

@@ -78,8 +78,9 @@ def clause(index: str, value: str) -> str:
         parts = [value.replace('"', " ")]
     asked = []
     for place, part in enumerate(parts):
-        term = " ".join(re.sub(r'[\\*?]', " ", part).split())
-        if any(character.isalnum() for character in term):
+        words = re.sub(r'[\\*?]', " ", part).split()  # "--" between parts of a heading is no word
+        term = " ".join(word for word in words if any(map(str.isalnum, word)))
+        if term:
             asked.append(f'{index} {"adj" if place % 2 else "all"} "{term}"')
     return " and ".join(asked)
 

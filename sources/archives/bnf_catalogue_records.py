@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..contract import Contributor, Copy, Item, Record, Related, Rights
-from ..text import integer
+from ..text import integer, joined
 from .numbers import ark_check_character, keeper_of_ark
 
 KEY = "bnfcatalogue"
@@ -368,7 +368,7 @@ def _full_row(row: Row) -> Record | None:
     return Record(
         identifier=f"{KEY}:{row.ark}",
         title=stated,
-        creator="; ".join(creators(record)) or None,
+        creator=joined(creators(record)),
         date=date,
         year=year(record, date),
         media_type=kind(record),
@@ -391,7 +391,7 @@ def _plain_row(row: Row) -> Record | None:
     return Record(
         identifier=f"{KEY}:{row.ark}",
         title=heading,
-        creator="; ".join(names) or None,
+        creator=joined(names),
         date=date,
         year=int(date) if date and re.fullmatch(r"1\d{3}|20\d\d", date) else None,
         media_type=next(iter(_plain(row, "type", "fre")), None),
@@ -414,19 +414,19 @@ def _plain(row: Row, name: str, language: str | None = None) -> list[str]:
 def read_item(row: Row) -> Item:
     record = row.data
     place, publisher, date = imprint(record)
-    made = creators(record)
+    made, abstract = creators(record), _joined(record, "330", "a")
     return Item(
         identifier=f"{KEY}:{row.ark}",
         title=title(record),
-        creator="; ".join(made) or None,
+        creator=joined(made),
         creators=made,
         date=date,
         year=year(record, date),
         year_means="the year of this edition",
         media_type=kind(record),
         source_url=address(row.ark),
-        description=_joined(record, "330", "a"),
-        description_means="the abstract in the record, which may be the publisher's",
+        description=abstract,
+        description_means=abstract and "the abstract in the record, which may be the publisher's",
         notes=tuple(_notes(row)),
         subjects=tuple(_subjects(record)),
         copies=_copies(row),

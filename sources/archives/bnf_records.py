@@ -62,17 +62,18 @@ _PROSE = {  # by kind: the properties that are prose, and what the prose is
 }
 _PROSE_OF_OTHERS = ("dcterms:abstract dcterms:description rdae:note skos:note",
                     "the abstract and notes of the library's record")
-# Notes: the label, its properties, what stands between their texts, which of them, and what must be
-# stated beside them.
+# Notes: the label, its properties, what stands between their texts, from which of them on, and what
+# must be stated beside them.
 _TOLD = (
-    ("Further titles", "dcterms:title", "; ", slice(1, 11), ""),
-    ("The library's heading", "skos:prefLabel", "; ", slice(3), "foaf:name dcterms:title"),
-    ("Other forms", "skos:altLabel", "; ", slice(10), ""),
-    ("Born, as published", "bio:birth rdag2:placeOfBirth", ", ", slice(None), ""),
-    ("Died, as published", "bio:death rdag2:placeOfDeath", ", ", slice(None), ""),
-    ("Years filed with the name", "bnf:firstYear bnf:lastYear", " to ", slice(None), "foaf:name"),
-    ("Edition statement", "rdae:editionStatement", "; ", slice(None), ""),
+    ("Further titles", "dcterms:title", "; ", 1, ""),
+    ("The library's heading", "skos:prefLabel", "; ", 0, "foaf:name dcterms:title"),
+    ("Other forms", "skos:altLabel", "; ", 0, ""),
+    ("Born, as published", "bio:birth rdag2:placeOfBirth", ", ", 0, ""),
+    ("Died, as published", "bio:death rdag2:placeOfDeath", ", ", 0, ""),
+    ("Years filed with the name", "bnf:firstYear bnf:lastYear", " to ", 0, "foaf:name"),
+    ("Edition statement", "rdae:editionStatement", "; ", 0, ""),
 )
+_TOLD_AT_MOST = 10  # texts of one note; how many there are is then said
 _LINKS = (
     ("dcterms:creator", "creator"), ("rdarel:workManifested", "work"),
     ("foaf:focus", "named by this heading"),
@@ -282,11 +283,12 @@ def read_row(thing: Thing) -> Record | None:
 def read_heading(thing: Thing, query: str, kind: str) -> Heading | None:
     """A heading; exact when its form, or a person's name without the dates, is the query but for
     case and accents."""
-    local, label = local_of(thing.address), thing.first("skos:prefLabel")
+    local = local_of(thing.address)
+    name = next((term.name for term in thing.terms("foaf:focus") if term.name), None)
+    label = thing.first("skos:prefLabel") or name
     if local is None or label is None:
         return None
     wanted = fold(" ".join(query.split()))
-    name = next((term.name for term in thing.terms("foaf:focus") if term.name), None)
     exact = wanted in (fold(label), fold(name or label))
     variant = None if exact else next((form for form in thing.texts("skos:altLabel")
                                        if fold(form) == wanted), None)
@@ -302,12 +304,12 @@ def rank(heading: Heading) -> tuple[Any, ...]:
 
 
 def _use_with(kind: str, label: str, name: str | None) -> dict[str, Any]:
-    """Gallica files these very subject headings; the other archives have vocabularies of their
-    own."""
+    """The general catalogue and Gallica file these very subject headings; the other archives have
+    vocabularies of their own."""
     if kind == "subject":
-        return {"argument": "subject", "value": label, "sources": ["gallica"]}
+        return {"argument": "subject", "value": label, "sources": ["bnfcatalogue", "gallica"]}
     return {"argument": "creator", "value": name or label,
-            "sources": ["archive", "openlibrary", "gallica"]}
+            "sources": ["archive", "bnfcatalogue", "openlibrary", "gallica"]}
 
 
 def read_edition(thing: Thing) -> Edition | None:
@@ -378,13 +380,15 @@ def _notes(thing: Thing, says: str) -> tuple[str, ...]:
     notes = [says]
     if thing.provisional():
         notes.append("The library calls this identifier provisional and can replace it.")
-    for label, properties, separator, which, beside in _TOLD:
-        texts = thing.texts(*properties.split())[which]
+    for label, properties, separator, start, beside in _TOLD:
+        texts = thing.texts(*properties.split())[start:]
+        told = texts[:_TOLD_AT_MOST]
+        of_all = f" ({len(told)} of {len(texts)})" if told != texts else ""
         if texts and (not beside or thing.first(*beside.split())):
-            notes.append(f"{label}: {separator.join(texts)}.")
+            notes.append(f"{label}{of_all}: {separator.join(told)}")
     forms = dict.fromkeys(map(_last_piece, thing.addresses("rdae:formOfWork")))
     if forms:
-        notes.append(f"Form of work, in the library's own codes: {', '.join(forms)}.")
+        notes.append(f"Form of work, in the library's own codes: {', '.join(forms)}")
     unnamed = sum(term.label is None for term in thing.terms("dcterms:creator"))
     if unnamed:
         notes.append(f"Creators given by address alone: {unnamed}; the section context shows them.")

@@ -406,7 +406,9 @@ def _report(walk: Walk, harvest: Harvest, count: int) -> Report:
     if not harvest.answered:
         return report
     first = harvest.pages[0]
-    told = describes.total_means if describes and first.total is not None else None
+    told = None
+    if describes:
+        told = describes.no_total_because if first.total is None else describes.total_means
     return replace(report, count=count, reported_total=first.total, reported_total_means=told,
                    skipped=sum(page.skipped for page in harvest.pages) or None, more=first.more)
 
