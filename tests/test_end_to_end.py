@@ -355,3 +355,62 @@ def test_recorded_answers_come_through_the_real_process(
     assert holds(payload), payload
     if "per_source" in payload:
         assert [told["source"] for told in payload["per_source"]] == arguments.get("sources", BY_DEFAULT)
+
+
+# Of each recording of the general catalogue: its count, the rows shown of those it holds, those skipped, and one row whole; or the
+# error's code. Dublin Core is the plain form that is asked for damaged records alone, the two in INTERMARC are asked for by nobody.
+CATALOGUED: dict[str, tuple[int, int, int | None, tuple[str, str, str | None, int | None, str | None]] | str] = {
+    "search-anywhere-gustave-flaubert-unimarc-TRIMMED": (3175, 24, 1, (
+        "cb352291337", "Der Idiot der Familie, Gustave Flaubert 1821-1857.... 1, Die Konstitution", "Sartre, Jean-Paul, 1905-1980", 1977, None)),
+    "search-anywhere-victor-hugo-unimarc-TRIMMED": (15512, 24, None, (
+        "cb39508046q", "[Victor Hugo] : biographie : documents iconographiques", None, None, "gallica:btv1b84272771")),
+    "search-recent-records-unimarc": (6, 5, 1, (
+        "cb48830168g", "Regards libres : poètes russophones contemporains", None, 2026, None)),
+    "search-lipsius-politica-dublincore": (19, 10, None, (
+        "cb33996956r", "J. Lipsi Monita et exempla politica libri duo...", "Lipse, Juste (1547-1606)", 1668, None)),
+    "record-by-ark-unimarc": (1, 1, None, (
+        "cb31721367g", "La Perpetuelle croix ou Passion de N. Seigneur Jesus-Christ. Depuis son Incarnation jusques... à la fin du monde, avec le "
+        "glaive perpetuel de la glorieuse Vierge Marie . Traduit du latin du Pere Ludoque [sic] Andriez,...", "Andries, Josse, 1588-1658", 1659,
+        "gallica:bpt6k8597163")),
+    "search-author-and-title-intermarc": "parse_failure",
+    "record-authority-by-ark-intermarc": "parse_failure",
+    "diagnostic-24-relation-and-term": "invalid_input",
+}
+
+
+@pytest.mark.skipif(not STANDIN, reason="BOOKS_STANDIN names no folder beside which recorded answers lie")
+@pytest.mark.parametrize("name", CATALOGUED)
+def test_every_recorded_answer_of_the_general_catalogue_is_read_whole(stand_in: StandIn, name: str) -> None:
+    """Nobody answers when damaged records are asked for in their plain form, so they are counted as skipped."""
+    body = (Path(STANDIN or "").parent / "answers" / "bnf-sru" / f"{name}.xml").read_bytes()
+    stand_in.add(r"catalogue\.bnf\.fr/api/SRU", asks={"query": r"^bib\.anywhere"}, headers=shelf.XML, body=body)
+    expected = CATALOGUED[name]
+    asked = {"query": "recorded", "sources": ["bnfcatalogue"], "limit": 25, "fan_out": False}
+    with started(PROGRAM, environ={"BOOKS_GATEWAY": stand_in.address, "BOOKS_MAX_RETRIES": "0"}) as host:
+        books = Books(host)
+        if isinstance(expected, str):
+            assert f"during the search: {expected}." in books.failed("search_items", **asked)
+            return
+        payload, _ = books.call("search_items", **asked)
+
+    told = report(payload, "bnfcatalogue")
+    rows = [tuple(row.get(field) for field in ("identifier", "title", "creator", "year", "scan")) for row in payload["items"]]
+    total, count, skipped, (ark, *rest) = expected
+    assert (told["reported_total"], len(rows), told.get("skipped")) == (total, count, skipped)
+    assert (f"bnfcatalogue:{ark}", *rest) in rows
+
+
+@pytest.mark.skipif(not STANDIN, reason="BOOKS_STANDIN names no folder beside which recorded answers lie")
+def test_the_recorded_record_of_the_general_catalogue_is_read_with_all_its_sections(stand_in: StandIn) -> None:
+    body = (Path(STANDIN or "").parent / "answers" / "bnf-sru" / "record-by-ark-unimarc.xml").read_bytes()
+    stand_in.add(r"catalogue\.bnf\.fr/api/SRU", headers=shelf.XML, body=body)
+    sections = ["description", "subjects", "copies", "context", "contributors", "citation"]
+    with started(PROGRAM, environ={"BOOKS_GATEWAY": stand_in.address}) as host:
+        payload, _ = Books(host).call("get_item", identifier="bnf:cb31721367g", sections=sections)
+
+    item = payload["item"]
+    assert payload["id_read_as"] == ("The ark cb31721367g is of a record of holdings, which the general catalogue of the Bibliothèque nationale "
+                                     "de France describes.")
+    assert (item["identifier"], item["year"], item["publisher"]) == ("bnfcatalogue:cb31721367g", 1659, "F. Lambert")
+    assert payload["sections_returned"] == sections
+    assert item["rights"]["statement"] is None
