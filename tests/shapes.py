@@ -254,6 +254,7 @@ ROUTES: tuple[tuple[str, Callable[[int], bytes]], ...] = (
     (r"www\.loc\.gov/item/.*", loc_record),
     (r"www\.loc\.gov/.*", loc_items),
     (r"data\.bnf\.fr/sparql", bnf_works),
+    (r"catalogue\.bnf\.fr/api/SRU", bnf_catalogue_records),
     (r"openlibrary\.org/search\.json", openlibrary_works),
     (r"openlibrary\.org/works/.*", lambda rows: openlibrary_record()),
     (r"gallica\.bnf\.fr/SRU", gallica_documents),

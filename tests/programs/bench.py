@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import shapes
 from conftest import FakeClock, StandIn
+from lxml import etree
 
 import mcp_books
 from sources.client import BooksClient
@@ -248,7 +249,12 @@ def _unpaced(settings: Settings) -> BooksClient:
 
 
 SEARCHES = (("search_inside", (shapes.archive_text, shapes.loc_pages)),
-            ("search_items", (shapes.archive_items, shapes.loc_items, shapes.bnf_works, shapes.openlibrary_works)))
+            ("search_items", (shapes.archive_items, shapes.loc_items, shapes.bnf_works, shapes.bnf_catalogue_records,
+                              shapes.openlibrary_works)))
+
+
+def _decoded(body: bytes) -> object:
+    return etree.fromstring(body) if body.startswith(b"<") else json.loads(body)
 
 
 def own_work() -> list[Figure]:
@@ -257,7 +263,7 @@ def own_work() -> list[Figure]:
     with shelf(25) as client:
         for tool, bodies in SEARCHES:
             kept = [body(25) for body in bodies]
-            decoding_s = median(lambda kept=kept: [json.loads(body) for body in kept], 30, time.process_time)
+            decoding_s = median(lambda kept=kept: [_decoded(body) for body in kept], 30, time.process_time)
             call_s = median(lambda tool=tool: _answered(client, tool, limit=25), 30, time.process_time)
             figures += [Figure(name=f"own work of {tool}, 25 rows an archive, in decodings of the bodies", value=call_s / decoding_s - 1, bound=3),
                         Figure(name="  the decoding alone", value=decoding_s * 1000, unit="ms"),
@@ -305,11 +311,11 @@ def growth() -> list[Figure]:
     xml = "text/xml; charset=utf-8"
     by_key = {archive.key: archive for archive in ARCHIVES}
     rows_of = {"archive": shapes.archive_items, "loc": shapes.loc_items, "bnf": shapes.bnf_works, "openlibrary": shapes.openlibrary_works,
-               "gallica": shapes.gallica_documents}
+               "bnfcatalogue": shapes.bnf_catalogue_records, "gallica": shapes.gallica_documents}
 
     def reading(key: str, rows: int) -> Callable[[], object]:
         body = rows_of[key](rows)
-        value = decode_xml(body, xml) if key == "gallica" else decode_json(body)
+        value = decode_xml(body, xml) if key in ("bnfcatalogue", "gallica") else decode_json(body)
         return lambda: by_key[key](Kept(value)).search_catalogue(Query(words=QUESTION, rows=rows))
 
     def on(work: Callable[[Any], object], made: Callable[[int], Any]) -> Callable[[int], Callable[[], object]]:
