@@ -142,9 +142,10 @@ def test_the_demonstration_says_first_that_it_is_the_sample_shelf_and_invented()
     status, out, err = demonstrated()
 
     assert (status, err) == (0, "")
-    assert out.splitlines()[:2] == [
-        "This is the sample shelf: kept answers that ship with mcp-books. Nothing is sent anywhere, and nothing below exists;",
-        "the books, the newspaper and the people were invented, in the shapes in which the archives answer."]
+    assert out.splitlines()[:3] == [
+        "This is the sample shelf: kept answers that ship with mcp-books. Nothing is sent anywhere, and",
+        "nothing below exists; the books, the newspaper and the people were invented, in the shapes in which",
+        "the archives answer."]
 
 
 def test_the_demonstration_shows_both_searches_a_record_and_a_page_and_names_the_rest():

@@ -25,7 +25,8 @@ from sources.asking.schemas import TOOLS, schema_file, tool_schemas
 from sources.contract import Facet, FacetValue
 from sources.errors import InvalidInput, RateLimited, RecordNotFound
 from sources.settings import VERSION, Settings
-from sources.shell.commands import budget_s, main, read_command, visible_json
+from sources.shell.command_line import read_command
+from sources.shell.commands import budget_s, main, visible_json
 from sources.shell.screen import Screen, columns_of, decades, readable
 from sources.shell.tables import table
 

@@ -1,7 +1,9 @@
-"""`mcp-books check`: what this installation is, which settings are in force, and which archives answer from here.
+"""`mcp-books check`: what this installation is, which settings are in force, and which archives
+answer from here.
 
-ROUTES is the one table of live questions: the command asks the first of each archive, or all with --all, and the live tests run
-the same. Each is a question that the archive is known to answer with something.
+ROUTES is the one table of live questions: the command asks the first of each archive, or all with
+--all, and the live tests run the same. Each is a question that the archive is known to answer with
+something.
 """
 from __future__ import annotations
 
@@ -33,24 +35,33 @@ ANSWERED, FAILED, BAD_INPUT = 0, 1, 2
 NAME_COLUMNS = 38  # of the longest route's name
 KEY_COLUMNS = 13  # of the longest archive's key, and a blank
 
-_MEANS = {  # by error code: what a refusal means for somebody who sets this up; the error itself says what happened
+# by error code: what a refusal means for somebody who sets this up; the error itself says what
+# happened
+_MEANS = {
     "rate_limited": "It can be reached, and wants no more requests from this address for now.",
-    "network_error": "Nothing of the archive's own came back: look at the network, the proxy and the certificates, unless the "
-                     "site's protection is named above.",
-    "timeout": "It took too long. The Library's newspapers often do; for another archive look at the network.",
-    "parse_failure": "Something else came than the archive sends: a portal's or proxy's page, or it has changed how it answers.",
-    "invalid_input": "It refuses the question of this check, which it used to answer: it may have changed.",
+    "network_error": "Nothing of the archive's own came back: look at the network, the proxy and "
+                     "the certificates, unless the site's protection is named above.",
+    "timeout": "It took too long. The Library's newspapers often do; for another archive look at "
+               "the network.",
+    "parse_failure": "Something else came than the archive sends: a portal's or proxy's page, or "
+                     "it has changed how it answers.",
+    "invalid_input": "It refuses the question of this check, which it used to answer: it may have "
+                     "changed.",
     "not_found": "It answers, and no longer holds the record that this check reads.",
 }
 # Of a network_error that came with a status.
-_REFUSED = "Something answered, and refused: the archive, the protection of its site, or a proxy on the way."
+_REFUSED = (
+    "Something answered, and refused: the archive, the protection of its site, or a proxy on the "
+    "way."
+)
 
 
-# ---- what is asked ---------------------------------------------------------------------------------------------------
+# ---- what is asked -------------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One question to one archive; `call` is what an archive may be absent from (contract.CALLS)."""
+    """One question to one archive; `call` is what an archive may be absent from
+    (contract.CALLS)."""
 
     archive: str
     call: str
@@ -71,7 +82,9 @@ def _passages(local: str, words: str) -> Callable[[Archive], Passages]:
     return lambda archive: archive.search_record(archive.read_identifier(local), words, 3)
 
 
-def _catalogue(words: str, *, media_type: str | None = None, facets: bool = False) -> Callable[[Archive], Page]:
+def _catalogue(
+    words: str, *, media_type: str | None = None, facets: bool = False
+) -> Callable[[Archive], Page]:
     query = Query(words=words, rows=1, media_type=media_type, facets=facets)
     return lambda archive: archive.search_catalogue(archive.plan_catalogue(query))
 
@@ -89,45 +102,67 @@ def _collections(archive: Archive) -> Page:
     return archive.browse_collections(None, 5, 1)
 
 
-# The first of each archive is the lightest. A record that is read stands before its pages, whose route needs it.
-ROUTES = (
-    Route(archive="archive", call="search_items", name="catalogue", ask=_catalogue("whale")),
-    Route(archive="archive", call="search_items", name="catalogue with counts", ask=_catalogue("whale", facets=True)),
-    Route(archive="archive", call="search_inside", name="text of documents", ask=_inside),
-    Route(archive="archive", call="get_item", name="record", ask=_record("journalofexpedit00ford")),
-    Route(archive="archive", call="read_text", name="text of a leaf", ask=_page("journalofexpedit00ford", 20)),
-    Route(archive="archive", call="read_text", name="passages of a record",
-          ask=_passages("journalofexpedit00ford", "Brunswick")),
-    Route(archive="archive", call="browse_collections", name="collections", ask=_collections),
-    Route(archive="loc", call="search_items", name="catalogue of books", ask=_catalogue("whale", media_type="books")),
-    Route(archive="loc", call="search_inside", name="newspaper pages (often half a minute)", ask=_inside),
-    Route(archive="loc", call="get_item", name="record", ask=_record("73691632")),
-    Route(archive="loc", call="read_text", name="text of a page", ask=_page("sn83030214/1900-01-01/ed-1", 3)),
-    Route(archive="loc", call="search_headings", name="subject headings", ask=_headings("whales")),
-    Route(archive="loc", call="browse_collections", name="collections", ask=_collections),
-    Route(archive="bnf", call="search_items", name="titles of works", ask=_catalogue("baleine")),
-    Route(archive="bnf", call="get_item", name="record", ask=_record("cb120083695")),
-    Route(archive="bnf", call="search_headings", name="subject headings", ask=_headings("baleines")),
-    Route(archive="bnfcatalogue", call="search_items", name="catalogue", ask=_catalogue("baleine")),
-    Route(archive="bnfcatalogue", call="get_item", name="record", ask=_record("cb31721367g")),
-    Route(archive="openlibrary", call="search_items", name="works", ask=_catalogue("whale")),
-    Route(archive="openlibrary", call="get_item", name="author", ask=_record("OL23919A")),
-    Route(archive="openlibrary", call="get_item", name="work and its editions", ask=_record("OL15832982W", "editions")),
-    Route(archive="openlibrary", call="get_item", name="edition by its ISBN", ask=_record("isbn/9780140328721")),
-    Route(archive="openlibrary", call="search_headings", name="subjects", ask=_headings("whales")),
-    Route(archive="openlibrary", call="search_headings", name="persons", ask=_headings("melville", "person")),
-    Route(archive="gallica", call="search_items", name="catalogue", ask=_catalogue("baleine")),
-    Route(archive="gallica", call="get_item", name="record and views", ask=_record("bpt6k5738219s", "pages")),
-    Route(archive="gallica", call="search_inside", name="text of documents", ask=_inside),
-    Route(archive="gallica", call="read_text", name="text of a view", ask=_page("bpt6k5738219s", 10)),
+# The first of each archive is the lightest. A record that is read stands before its pages, whose
+# route needs it.
+_ROUTES: Mapping[str, Sequence[tuple[str, str, Callable[[Any], Any]]]] = {
+    "archive": (
+        ("search_items", "catalogue", _catalogue("whale")),
+        ("search_items", "catalogue with counts", _catalogue("whale", facets=True)),
+        ("search_inside", "text of documents", _inside),
+        ("get_item", "record", _record("journalofexpedit00ford")),
+        ("read_text", "text of a leaf", _page("journalofexpedit00ford", 20)),
+        ("read_text", "passages of a record", _passages("journalofexpedit00ford", "Brunswick")),
+        ("browse_collections", "collections", _collections),
+    ),
+    "loc": (
+        ("search_items", "catalogue of books", _catalogue("whale", media_type="books")),
+        ("search_inside", "newspaper pages (often half a minute)", _inside),
+        ("get_item", "record", _record("73691632")),
+        ("read_text", "text of a page", _page("sn83030214/1900-01-01/ed-1", 3)),
+        ("search_headings", "subject headings", _headings("whales")),
+        ("browse_collections", "collections", _collections),
+    ),
+    "bnf": (
+        ("search_items", "titles of works", _catalogue("baleine")),
+        ("get_item", "record", _record("cb120083695")),
+        ("search_headings", "subject headings", _headings("baleines")),
+    ),
+    "bnfcatalogue": (
+        ("search_items", "catalogue", _catalogue("baleine")),
+        ("get_item", "record", _record("cb31721367g")),
+    ),
+    "openlibrary": (
+        ("search_items", "works", _catalogue("whale")),
+        ("get_item", "author", _record("OL23919A")),
+        ("get_item", "work and its editions", _record("OL15832982W", "editions")),
+        ("get_item", "edition by its ISBN", _record("isbn/9780140328721")),
+        ("search_headings", "subjects", _headings("whales")),
+        ("search_headings", "persons", _headings("melville", "person")),
+    ),
+    "gallica": (
+        ("search_items", "catalogue", _catalogue("baleine")),
+        ("get_item", "record and views", _record("bpt6k5738219s", "pages")),
+        ("search_inside", "text of documents", _inside),
+        ("read_text", "text of a view", _page("bpt6k5738219s", 10)),
+    ),
+}
+ROUTES = tuple(
+    Route(archive=key, call=call, name=name, ask=ask)
+    for key, routes in _ROUTES.items() for call, name, ask in routes
 )
-# For an archive that was added and has no route above; a read needs a record, which nobody here knows.
-_GENERAL = {"search_items": _catalogue("whale"), "search_inside": _inside, "search_headings": _headings("whales"),
-            "browse_collections": _collections}
+# For an archive that was added and has no route above; a read needs a record, which nobody here
+# knows.
+_GENERAL = {
+    "search_items": _catalogue("whale"),
+    "search_inside": _inside,
+    "search_headings": _headings("whales"),
+    "browse_collections": _collections,
+}
 
 
 def _routes_of(entry: Entry) -> list[Route]:
-    """The routes of one archive; without any, the first general question that it answers; none when it answers none."""
+    """The routes of one archive; without any, the first general question that it answers; none when
+    it answers none."""
     general = [Route(archive=entry.key, call=call, name=f"{call}, a general question", ask=ask)
                for call, ask in _GENERAL.items() if call in entry.answers]
     return [route for route in ROUTES if route.archive == entry.key] or general[:1]
@@ -135,7 +170,8 @@ def _routes_of(entry: Entry) -> list[Route]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one route gave: `error` None and `brought` what came; `statuses` of its answers; `seconds` with every pause owed."""
+    """What one route gave: `error` None and `brought` what came; `statuses` of its answers;
+    `seconds` with every pause owed."""
 
     seconds: float
     statuses: tuple[int, ...] = ()
@@ -146,7 +182,8 @@ class Outcome:
 
 
 def probe(route: Route, client: BooksClient, budget_s: float) -> Outcome:
-    """Ask one route. Nothing is sent where the archive is absent from the call by the settings (Gallica's contents)."""
+    """Ask one route. Nothing is sent where the archive is absent from the call by the settings
+    (Gallica's contents)."""
     archive = next(kind for kind in client.archives if kind.key == route.archive)
     absence = archive.absence(route.call, client.settings)
     if absence is not None:
@@ -171,7 +208,10 @@ def _outcome(result: Any, replies: Sequence[Reply], seconds: float) -> Outcome:
 def _brought(result: Page | ItemPage | PageText | Passages) -> tuple[str, bool]:
     """What came, in a few words, and whether that was nothing."""
     if isinstance(result, Page):
-        count, total = len(result.records), f" of {result.total:,}" if result.total is not None else ""
+        count, total = (
+            len(result.records),
+            f" of {result.total:,}" if result.total is not None else "",
+        )
         return f"{count} row{'' if count == 1 else 's'}{total}", not count
     if isinstance(result, ItemPage):
         listed = f", {result.list_total} entries" if result.list_total is not None else ""
@@ -181,10 +221,11 @@ def _brought(result: Page | ItemPage | PageText | Passages) -> tuple[str, bool]:
     return f"{len(result.passages)} passages", not result.passages
 
 
-# ---- the command -----------------------------------------------------------------------------------------------------
+# ---- the command ---------------------------------------------------------------------------------
 
 def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, stderr: TextIO) -> int:
-    """Tell what is in force, then ask. Exit status: 0 every route asked answered, 1 not, 2 bad input."""
+    """Tell what is in force, then ask. Exit status: 0 every route asked answered, 1 not, 2 bad
+    input."""
     try:
         given = _arguments(argv)
     except SystemExit as end:  # argparse has printed its help or its objection
@@ -192,11 +233,24 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, std
     warnings: list[str] = []
     settings = settings_in_force(environ, warnings.append)
     interpreter = f"{platform.python_implementation()} {platform.python_version()}"
-    _tell(stdout, f"mcp-books {VERSION}", f"{interpreter} on {platform.platform()}, {sys.executable or 'path unknown'}")
+    _tell(
+        stdout,
+        f"mcp-books {VERSION}",
+        f"{interpreter} on {platform.platform()}, {sys.executable or 'path unknown'}",
+    )
     if given.wheels is not None:
         return check_wheels(given, stdout, stderr)
     libraries, whole = _libraries()
-    _tell(stdout, libraries, "", "Settings", *_settings(settings, warnings), "", *_surroundings(settings, environ), "")
+    _tell(
+        stdout,
+        libraries,
+        "",
+        "Settings",
+        *_settings(settings, warnings),
+        "",
+        *_surroundings(settings, environ),
+        "",
+    )
     if not whole:
         _tell(stdout, "No archive was asked: install what is missing first.")
         return FAILED
@@ -205,7 +259,11 @@ def main(argv: Sequence[str], *, environ: Mapping[str, str], stdout: TextIO, std
 
 def _ask_archives(given: argparse.Namespace, settings: Settings, stdout: TextIO) -> int:
     """Each archive chosen, one route or all, told as they answer."""
-    _tell(stdout, "Archives (the seconds include the wait between two requests to one archive; a failed one is not repeated)")
+    _tell(
+        stdout,
+        "Archives (the seconds include the wait between two requests to one archive; a failed one "
+        "is not repeated)",
+    )
     chosen = _chosen(given.archives, settings)
     routes = [route for entry in chosen for route in _routes_of(entry)[:None if given.all else 1]]
     client = BooksClient(settings=replace(settings, max_retries=0), sources=ARCHIVES)
@@ -214,8 +272,14 @@ def _ask_archives(given: argparse.Namespace, settings: Settings, stdout: TextIO)
     finally:
         client.close()
     unasked = [entry.key for entry in chosen if not _routes_of(entry)]
-    _tell(stdout, *(f"  {key:<{KEY_COLUMNS}}not asked: no question is known that it answers; add one to ROUTES in "
-                    "sources/shell/check.py" for key in unasked))
+    _tell(
+        stdout,
+        *(
+            f"  {key:<{KEY_COLUMNS}}not asked: no question is known that it answers; add one to ROUTES in "
+            "sources/shell/check.py"
+            for key in unasked
+        ),
+    )
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     _tell(stdout, *_meanings(errors))
     return FAILED if errors or unasked else ANSWERED
@@ -224,18 +288,38 @@ def _ask_archives(given: argparse.Namespace, settings: Settings, stdout: TextIO)
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     keys = [entry.key for entry in ENTRIES]
     parser = argparse.ArgumentParser(
-        prog="mcp-books check", allow_abbrev=False, description="Tell what is in force here, then ask each archive one question. "
-        "Gallica is asked only when it is named here or in BOOKS_SOURCES.")
-    parser.add_argument("archives", nargs="*", metavar="ARCHIVE", help="ask these alone: " + ", ".join(keys))
-    parser.add_argument("--all", action="store_true", help="ask every route of the archives asked; takes some minutes")
-    parser.add_argument("--wheels", type=Path, metavar="FOLDER",
-                        help="tell whether the folder's wheels are all that an installation needs, and ask nobody")
-    parser.add_argument("--python", metavar="VERSION", help="with --wheels: for another Python, such as 3.12")
-    parser.add_argument("--platform", metavar="NAME", help="with --wheels: for another system, such as win_amd64")
+        prog="mcp-books check",
+        allow_abbrev=False,
+        description="Tell what is in force here, then ask each archive one question. "
+        "Gallica is asked only when it is named here or in BOOKS_SOURCES.",
+    )
+    parser.add_argument(
+        "archives", nargs="*", metavar="ARCHIVE", help="ask these alone: " + ", ".join(keys)
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="ask every route of the archives asked; takes some minutes",
+    )
+    parser.add_argument(
+        "--wheels",
+        type=Path,
+        metavar="FOLDER",
+        help="tell whether the folder's wheels are all that an installation needs, and ask nobody",
+    )
+    parser.add_argument(
+        "--python", metavar="VERSION", help="with --wheels: for another Python, such as 3.12"
+    )
+    parser.add_argument(
+        "--platform", metavar="NAME", help="with --wheels: for another system, such as win_amd64"
+    )
     given = parser.parse_args(list(argv))
     for name in given.archives:
         if name not in keys:  # argparse's own `choices` refuse that none is named
-            parser.error(f"no archive is called {name!r}.{nearest(name, keys)} The archives are: {', '.join(keys)}.")
+            parser.error(
+                f"no archive is called {name!r}.{nearest(name, keys)} The archives are: "
+                f"{', '.join(keys)}."
+            )
     return given
 
 
@@ -254,7 +338,11 @@ def tell_route(route: Route, client: BooksClient, budget_s: float, out: TextIO) 
     came = f"{outcome.seconds:5.1f} s  {'+'.join(map(str, outcome.statuses)) or '-'}"
     error = outcome.error
     if error is None:
-        _tell(out, f"{came}  answered: {outcome.brought}" + (", less than this question usually brings" if outcome.empty else ""))
+        _tell(
+            out,
+            f"{came}  answered: {outcome.brought}"
+            + (", less than this question usually brings" if outcome.empty else ""),
+        )
     else:
         wait = f" Ask again in {error.retry_after_s:.0f} s." if error.retry_after_s else ""
         _tell(out, f"{came}  {error.code}", f"    {error.message}{wait}")
@@ -266,8 +354,11 @@ def _meanings(errors: Sequence[SourceError]) -> Iterator[str]:
     if errors:
         yield "\nWhat that means"
     yield from dict.fromkeys(
-        f"  {error.code}: {_REFUSED if error.code == 'network_error' and error.status else _MEANS[error.code]} "
-        + re.sub("; `mcp-books check`[^.]*", "", error.hint) for error in errors)
+        f"  {error.code}: "
+        f"{_REFUSED if error.code == 'network_error' and error.status else _MEANS[error.code]} "
+        + re.sub("; `mcp-books check`[^.]*", "", error.hint)
+        for error in errors
+    )
 
 
 def _tell(out: TextIO, *lines: str) -> None:
@@ -275,7 +366,7 @@ def _tell(out: TextIO, *lines: str) -> None:
         print(line, file=out, flush=True)
 
 
-# ---- what is here ----------------------------------------------------------------------------------------------------
+# ---- what is here --------------------------------------------------------------------------------
 
 # A test holds this table to pyproject.toml.
 NEEDED = {"requests": ">=2.31,<3", "lxml": ">=5.2,<7", "jsonschema": ">=4.20,<5"}
@@ -298,7 +389,8 @@ def _settings(settings: Settings, warnings: Sequence[str]) -> Iterator[str]:
     for entry in fields(settings):
         if entry.name not in ("origin", "gateway_unreadable"):
             came_from = "environment" if entry.name in settings.origin else "default"
-            yield f"  BOOKS_{entry.name.upper():<20} {_shown(entry.name, getattr(settings, entry.name))}  ({came_from})"
+            value = _shown(entry.name, getattr(settings, entry.name))
+            yield f"  BOOKS_{entry.name.upper():<20} {value}  ({came_from})"
     for line in warnings:
         yield f"  unreadable: {line}"
 
@@ -307,37 +399,56 @@ def _shown(name: str, value: Any) -> str:
     if name == "gallica_contents":
         return "accept" if value else "not given"
     if name == "call_budget_ms":
-        return f"{value} (of a host's call; a command has twice BOOKS_TIMEOUT_MS unless this is set)"
+        return (
+            f"{value} (of a host's call; a command has twice BOOKS_TIMEOUT_MS unless this is set)"
+        )
     if value is None:
         return "off" if name == "state_dir" else "not set"
     return ",".join(value) if isinstance(value, tuple) else _masked(str(value))
 
 
 def _surroundings(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
-    """Contact, proxy, certificates, state folder, and what stands between this program and the archives."""
+    """Contact, proxy, certificates, state folder, and what stands between this program and the
+    archives."""
     if settings.user_agent and re.search(r"\S@\S|https?://\S", settings.user_agent):
         yield f"Contact: {settings.user_agent}"
     else:
-        yield ("Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can reach whoever runs this; "
-               "until then archives see the program's name alone.")
+        yield (
+            "Contact: none. Let BOOKS_USER_AGENT name an address or a page where an archive can "
+            "reach whoever runs this; "
+            "until then archives see the program's name alone."
+        )
     yield from _ways_out(settings, environ)
     yield f"State folder: {_state(settings.state_dir)}"
     if settings.replay_dir is not None:
-        yield "Replay: BOOKS_REPLAY_DIR is set, so kept answers stand below; they say nothing of the archives now."
+        yield (
+            "Replay: BOOKS_REPLAY_DIR is set, so kept answers stand below; they say nothing of the "
+            "archives now."
+        )
 
 
 def _ways_out(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
-    """Proxies as `requests` finds them, the lower-case name first, then the system's own; certificates in its order."""
+    """Proxies as `requests` finds them, the lower-case name first, then the system's own;
+    certificates in its order."""
     if settings.gateway is not None:
-        yield f"Gateway: {_masked(settings.gateway)}; every request goes there, and no proxy is used."
-    proxies = [f"{kind} {_masked(address)}" for kind, address in sorted(getproxies().items()) if kind in ("https", "http", "all")]
+        gateway = _masked(settings.gateway)
+        yield f"Gateway: {gateway}; every request goes there, and no proxy is used."
+    proxies = [
+        f"{kind} {_masked(address)}"
+        for kind, address in sorted(getproxies().items())
+        if kind in ("https", "http", "all")
+    ]
     yield "Proxy: " + ("; ".join(proxies) or "none")
     around = environ.get("no_proxy") or environ.get("NO_PROXY")
     if around:
         yield f"No proxy for: {around}"
-    named = next((name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if environ.get(name)), None)
+    named = next(
+        (name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if environ.get(name)), None
+    )
     there = "" if named is None or Path(environ[named]).exists() else ", WHICH IS NOT THERE"
-    yield "Certificates: " + (f"{named}={environ[named]}{there}" if named else "the list that comes with certifi")
+    yield "Certificates: " + (
+        f"{named}={environ[named]}{there}" if named else "the list that comes with certifi"
+    )
 
 
 def _masked(address: str) -> str:
@@ -353,29 +464,62 @@ def _state(folder: Path | None) -> str:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".check-"):
             return f"{folder}, usable: pauses and blocks are shared by every process that uses it"
     except OSError as exc:
-        return f"{folder}, NOT USABLE ({exc.strerror or type(exc).__name__}): pauses and blocks are kept in each process alone"
+        why = exc.strerror or type(exc).__name__
+        return f"{folder}, NOT USABLE ({why}): pauses and blocks are kept in each process alone"
 
 
 def check_wheels(given: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    """Whether pip could install this program from a folder alone, for this machine or the one named; nothing is installed."""
-    folder: Path = given.wheels
-    if not folder.is_dir():
-        print(f"mcp-books check: {folder} is no folder that can be read.", file=err)
+    """Whether pip could install this program from a folder alone, for this machine or the one
+    named; nothing is installed."""
+    if not given.wheels.is_dir():
+        print(f"mcp-books check: {given.wheels} is no folder that can be read.", file=err)
         return BAD_INPUT
-    other = [f"--{name}={value}" for name, value in (("python-version", given.python), ("platform", given.platform)) if value]
-    with tempfile.TemporaryDirectory() as nowhere:
-        command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--no-index", "--only-binary=:all:",
-                   f"--find-links={folder}", "--target", nowhere, "--disable-pip-version-check", "--quiet", *other, "mcp-books"]
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
-    machine = " ".join(filter(None, (given.python and f"Python {given.python}", given.platform))) or "this machine"
-    if "No module named pip" in done.stderr:
-        _tell(out, f"Wheels for {machine}: not checked, since this Python has no pip; python3 -m ensurepip brings it.")
-        return FAILED
-    lacking = re.findall(r"(?:ERROR: )?No matching distribution found for (.+)", done.stderr) or [
-        line.removeprefix("ERROR: ") for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+    named = {"python-version": given.python, "platform": given.platform}
+    done = _dry_run(given.wheels, [f"--{name}={value}" for name, value in named.items() if value])
+    machine = (
+        " ".join(filter(None, (given.python and f"Python {given.python}", given.platform)))
+        or "this machine"
+    )
     if done.returncode == 0:
         _tell(out, f"Wheels for {machine}: the folder holds all that is needed.")
         return ANSWERED
+    if "No module named pip" in done.stderr:
+        _tell(
+            out,
+            f"Wheels for {machine}: not checked, since this Python has no pip; python3 -m "
+            "ensurepip brings it.",
+        )
+        return FAILED
+    lacking = re.findall(r"(?:ERROR: )?No matching distribution found for (.+)", done.stderr) or [
+        line.removeprefix("ERROR: ")
+        for line in done.stderr.splitlines()
+        if line.startswith("ERROR: ")
+    ]
     _tell(out, f"Wheels for {machine}: the folder lacks at least this:",
           *(f"  {line}" for line in lacking or ["what pip did not name"]))
     return FAILED
+
+
+def _dry_run(folder: Path, machine: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Ask this Python's pip what it would install."""
+    with tempfile.TemporaryDirectory() as nowhere:
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--dry-run",
+            "--ignore-installed",
+            "--no-index",
+            "--only-binary=:all:",
+            f"--find-links={folder}",
+            "--target",
+            nowhere,
+            "--disable-pip-version-check",
+            "--quiet",
+            *machine,
+            "mcp-books",
+        ]
+        return subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", check=False
+        )

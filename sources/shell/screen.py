@@ -1,9 +1,11 @@
-"""The text block on a screen: wrapped to its width, the words that were looked for in bold, a bar for each decade."""
+"""The text block on a screen: wrapped to its width, the words that were looked for in bold, a bar
+for each decade."""
 from __future__ import annotations
 
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -16,53 +18,90 @@ LEAST_COLUMNS = 40  # narrower screens scroll sideways rather than show a word a
 BAR_COLUMNS = 50  # of the longest bar at most
 _STYLE = re.compile("\x1b\\[[01]m")
 _QUOTED = re.compile(r"“[^”]*”|(?<=^> ).*")
-_FOUND_LINE = re.compile(r"   (?:passage: )?“|> ")  # a passage of a row, a passage of a page, a line of a page
+# a passage of a row, a passage of a page, a line of a page
+_FOUND_LINE = re.compile(r"   (?:passage: )?“|> ")
 _WORD = re.compile(r"[^\W_]+")
 _PREFIX = re.compile(r" *(?:\d+\. |- |> )?")
-_WIDE = "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"  # written without blanks
+# written without blanks
+_WIDE = (
+    "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+)
 _PIECE = re.compile(f" |[{_WIDE}]|[^ {_WIDE}]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """How answers are shown. `columns` None: not wrapped, since nobody looks at a width (a pipe, a file)."""
+    """How answers are shown. `columns` None: not wrapped, since nobody looks at a width (a pipe, a
+    file)."""
 
     columns: int | None = None
     bold: bool = False
 
     @classmethod
     def of(cls, stream: TextIO, environ: Mapping[str, str]) -> Screen:
-        """COLUMNS, else the terminal's own width; bold on a terminal unless NO_COLOR or TERM=dumb says no."""
+        """COLUMNS, else the terminal's own width; bold on a terminal unless NO_COLOR or TERM=dumb
+        says no."""
         terminal = stream.isatty()
         asked = environ.get("COLUMNS", "")
-        columns = int(asked) if re.fullmatch("[1-9][0-9]{0,3}", asked) else _width(stream) if terminal else None
+        columns = (
+            int(asked)
+            if re.fullmatch("[1-9][0-9]{0,3}", asked)
+            else _width(stream)
+            if terminal
+            else None
+        )
         knows_styles = os.name != "nt" or "WT_SESSION" in environ
-        return cls(columns=max(LEAST_COLUMNS, columns) if columns else None,
-                   bold=terminal and knows_styles and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb")
+        return cls(
+            columns=max(LEAST_COLUMNS, columns) if columns else None,
+            bold=terminal
+            and knows_styles
+            and not environ.get("NO_COLOR")
+            and environ.get("TERM") != "dumb",
+        )
 
 
 def readable(text: str, screen: Screen, *, mark: Iterable[str] = ()) -> str:
-    """A text block as `screen` shows it; the words of the texts in `mark` are bold where something is quoted as found."""
-    wanted = {fold(word) for wording in mark for word in _WORD.findall(wording)} if screen.bold else set()
-    lines = (_marked(line, wanted) if wanted and _FOUND_LINE.match(line) else line for line in text.split("\n"))
-    return "\n".join(lines if screen.columns is None else (part for line in lines for part in _wrapped(line, screen.columns)))
+    """A text block as `screen` shows it; the words of the texts in `mark` are bold where something
+    is quoted as found."""
+    wanted = (
+        {fold(word) for wording in mark for word in _WORD.findall(wording)}
+        if screen.bold
+        else set()
+    )
+    lines = (
+        _marked(line, wanted) if wanted and _FOUND_LINE.match(line) else line
+        for line in text.split("\n")
+    )
+    return "\n".join(
+        lines
+        if screen.columns is None
+        else (part for line in lines for part in _wrapped(line, screen.columns))
+    )
 
 
 def decades(payload: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    """A bar for each decade of each archive's own counts by year; archives count different things, so each has its own scale."""
+    """A bar for each decade of each archive's own counts by year; archives count different things,
+    so each has its own scale."""
     names = {report["source"]: report["name"] for report in payload.get("per_source", ())}
     for facet in payload.get("facets", ()):
-        counted: dict[int, int] = {}
-        for entry in facet["values"]:
-            if re.match(r"\d{4}(?!\d)", entry["value"], re.ASCII):
-                decade = int(entry["value"][:3]) * 10
-                counted[decade] = counted.get(decade, 0) + entry["count"]
-        if facet["field"] != "year" or not counted:
+        counted = _by_decade(facet)
+        if not counted:
             continue
-        yield f"Decades: {inert(names.get(facet['source'], facet['source']))}, {inert(facet['counts_what'])}"
+        name = names.get(facet["source"], facet["source"])
+        yield f"Decades: {inert(name)}, {inert(facet['counts_what'])}"
         room = min(BAR_COLUMNS, (screen.columns or BAR_COLUMNS + 20) - 20)
         for decade, count in sorted(counted.items()):
-            yield f"  {decade}s {'█' * max(1, round(room * count / max(counted.values())))} {count:,}"
+            bar = "█" * max(1, round(room * count / max(counted.values())))
+            yield f"  {decade}s {bar} {count:,}"
+
+
+def _by_decade(facet: Mapping[str, Any]) -> Mapping[int, int]:
+    """A facet's counts by its decades; none where it counts no years."""
+    counted: Counter[int] = Counter()
+    for entry in facet["values"] if facet["field"] == "year" else ():
+        if re.match(r"\d{4}(?!\d)", entry["value"], re.ASCII):
+            counted[int(entry["value"][:3]) * 10] += entry["count"]
+    return counted
 
 
 def _marked(line: str, wanted: set[str]) -> str:
@@ -73,7 +112,8 @@ def _marked(line: str, wanted: set[str]) -> str:
 
 
 def _wrapped(line: str, columns: int) -> Iterator[str]:
-    """One line in as many as it needs, those that follow under its text; an address or an identifier is never broken."""
+    """One line in as many as it needs, those that follow under its text; an address or an
+    identifier is never broken."""
     prefix = _PREFIX.match(line)
     head = prefix.group() if prefix else ""
     indent = head if head == "> " else " " * len(head)
@@ -92,8 +132,14 @@ def columns_of(text: str) -> int:
     shown = _STYLE.sub("", text)
     if shown.isascii():
         return len(shown)
-    return sum(0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-               for char in shown)
+    return sum(
+        0
+        if unicodedata.category(char) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(char) in "WF"
+        else 1
+        for char in shown
+    )
 
 
 def _width(stream: TextIO) -> int | None:
@@ -101,3 +147,9 @@ def _width(stream: TextIO) -> int | None:
         return os.get_terminal_size(stream.fileno()).columns or None
     except (OSError, ValueError):
         return None
+
+
+def as_utf8(stream: TextIO) -> None:
+    """UTF-8 whatever the locale says, and line ends as written: tables have their own."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8", errors="replace", newline="")

@@ -1,0 +1,242 @@
+"""The command line as a tool's arguments: one command a tool, its flags made from the tool's input
+schema."""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..asking.arguments import nearest
+from ..errors import InvalidInput
+from ..settings import VERSION
+from .screen import as_utf8
+from .tables import LISTS
+
+PROGRAM = "mcp-books"
+OWN_COMMANDS = {"demo": "both searches, a record and a page from a sample shelf, without network",
+                "check": "settings, proxies and contact, and which archives answer from here"}
+FORMS = {
+    "json": "the structured content, as JSON",
+    "csv": "the rows as a table, with the query that found each",
+}
+HELP_COLUMNS = 80  # where nobody says how wide the screen is
+Schemas = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command line read: the tool, the arguments of each step (one, but for a report written in
+    one go), the form wanted."""
+
+    tool: str
+    steps: tuple[dict[str, Any], ...]
+    form: str  # text | json | csv
+
+
+def read_command(argv: Sequence[str], schemas: Schemas, *, columns: int = HELP_COLUMNS) -> Command:
+    """The command line as a tool's arguments, as the texts they are; the client checks them.
+
+    Raises:
+        SystemExit: help or the version was asked (0), or the line cannot be read (2).
+        InvalidInput: the file of steps cannot be read, or a step is no JSON object.
+    """
+    parsers = _parsers(schemas, columns)
+    namespace, left_over = parsers[""].parse_known_args(list(argv))
+    given = vars(namespace)
+    name = given.pop("command")
+    if left_over:
+        parsers[name].error(_left_over(left_over, name, given, parsers[name].format_help()))
+    form = next((form for form in FORMS if given.pop(form, False)), "text")
+    path = given.pop("steps", None)
+    if path is not None and given:
+        parsers[name].error("--steps holds every argument; beside it stands --json alone")
+    tool = name.replace("-", "_")
+    rules = schemas[tool]["inputSchema"]["properties"]
+    steps = (_arguments(given, rules),) if path is None else _steps(path)
+    return Command(tool=tool, steps=steps, form=form)
+
+
+def _parsers(schemas: Schemas, columns: int) -> Mapping[str, argparse.ArgumentParser]:
+    """The parser of each command by its name; that of the whole line by none."""
+    layout = functools.partial(argparse.HelpFormatter, max_help_position=30, width=columns)
+    whole = argparse.ArgumentParser(
+        prog=PROGRAM,
+        allow_abbrev=False,
+        formatter_class=layout,
+        epilog=f"{PROGRAM} COMMAND --help tells a command's flags.",
+        description="One question to several great libraries at once. Without a command: an MCP "
+                    "server on stdin and stdout.",
+    )
+    whole.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for tool, schema in schemas.items():
+        _add_command(commands, tool, schema, layout)
+    for name, does in OWN_COMMANDS.items():
+        commands.add_parser(name, help=does)
+    return {"": whole, **commands.choices}
+
+
+def _add_command(
+    commands: Any,
+    tool: str,
+    schema: Mapping[str, Any],
+    layout: Callable[..., argparse.HelpFormatter],
+) -> None:
+    name = tool.replace("_", "-")
+    title, description = (schema[part].replace("%", "%%") for part in ("title", "description"))
+    plain, placed = _plain(schema["inputSchema"])
+    parser = commands.add_parser(
+        name,
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+        formatter_class=layout,
+        help=title,
+        description=description,
+        usage=f"{PROGRAM} {name} [flags]{placed}",
+    )
+    _add_flags(parser, schema["inputSchema"], plain)
+    _add_forms(parser, tool)
+
+
+def _plain(schema: Mapping[str, Any]) -> tuple[str | None, str]:
+    """The argument that is given without a flag (the required one, or the query), and its place in
+    the usage."""
+    required = schema.get("required", ())
+    plain = next(iter(required), "query" if "query" in schema["properties"] else None)
+    if plain is None:
+        return None, ""
+    return plain, f" {plain.upper()}" if required else f" [{plain.upper()}]"
+
+
+def _add_flags(
+    parser: argparse.ArgumentParser, schema: Mapping[str, Any], plain: str | None
+) -> None:
+    """A flag for each argument but the plain one; one that was not given is not sent.
+
+    No flag may be shortened, so that one added later changes no script's meaning.
+    """
+    for name, rule in schema["properties"].items():
+        flag = "--" + name.replace("_", "-")
+        if name == plain:
+            parser.add_argument(
+                name,
+                nargs=None if "required" in schema else "?",
+                metavar=name.upper(),
+                help=_explained(rule),
+            )
+        elif rule["type"] == "boolean":
+            parser.add_argument(
+                flag, dest=name, action=argparse.BooleanOptionalAction, help=_explained(rule)
+            )
+        else:
+            action = "append" if rule["type"] == "array" else "store"
+            parser.add_argument(
+                flag, dest=name, action=action, metavar=_placeholder(rule), help=_explained(rule)
+            )
+
+
+def _add_forms(parser: argparse.ArgumentParser, tool: str) -> None:
+    """The forms of output, and for a report the file of its steps."""
+    if tool == "sequential_report":
+        parser.add_argument(
+            "--steps",
+            metavar="FILE",
+            help="all steps of one report, a JSON object of arguments a line; - reads "
+            "standard input; a report lives no longer than its command",
+        )
+    forms = parser.add_mutually_exclusive_group()
+    for form, does in FORMS.items():
+        if form != "csv" or tool in LISTS:
+            forms.add_argument(f"--{form}", action="store_true", help=does)
+
+
+def _left_over(words: Sequence[str], name: str, given: Mapping[str, Any], explained: str) -> str:
+    """What is wrong with words of the command line that nothing took; `explained` is the command's
+    help."""
+    flag = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
+    if flag == "--csv":
+        return (
+            "--csv is for lists alone: " + ", ".join(tool.replace("_", "-") for tool in LISTS) + "."
+        )
+    if flag is not None:
+        flags = dict.fromkeys(re.findall(r"--[a-z][a-z-]+", explained))
+        return f"there is no flag {flag}.{nearest(flag, flags)}"
+    if "query" in given:
+        phrase = " ".join([given["query"], *words])
+        return f'put the words in quotation marks: {PROGRAM} {name} "{phrase}"'
+    return f"nothing here takes the word {words[0]!r}."
+
+
+def _explained(rule: Mapping[str, Any]) -> str:
+    """A flag's help: the schema's own words, its bounds, its names, its default."""
+    bounds = (
+        f"{rule['minimum']} to {rule['maximum']}" if "minimum" in rule and "maximum" in rule else ""
+    )
+    names = ", ".join(rule.get("enum") or rule.get("items", {}).get("enum") or ())
+    default = rule.get("default")
+    usual = (
+        ""
+        if default is None
+        else "default "
+        + (", ".join(default) if isinstance(default, list) else str(default).lower())
+    )
+    return "; ".join(
+        filter(None, (rule.get("description", "").rstrip("."), bounds, names, usual))
+    ).replace("%", "%%")
+
+
+def _placeholder(rule: Mapping[str, Any]) -> str:
+    kind = rule.get("items", rule)
+    return ("N" if kind.get("type") == "integer" else "NAME" if "enum" in kind else "TEXT") + (
+        ",…" if "items" in rule else ""
+    )
+
+
+def _arguments(given: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags as arguments. A list may come as one flag with commas or as the flag repeated."""
+    return {
+        name: [part.strip() for text in value for part in text.split(",") if part.strip()]
+        if rules[name]["type"] == "array" else value
+        for name, value in given.items()
+    }
+
+
+def _steps(path: str) -> tuple[dict[str, Any], ...]:
+    """The steps of a report, one JSON object a line; empty lines are passed over. Raises
+    InvalidInput."""
+    as_utf8(sys.stdin)
+    try:
+        with (
+            contextlib.nullcontext(sys.stdin)
+            if path == "-"
+            else open(path, encoding="utf-8") as lines
+        ):
+            told = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    except (OSError, ValueError) as exc:  # ValueError: no UTF-8, or a name that no file can have
+        why = (exc.strerror if isinstance(exc, OSError) else None) or "it is no text in UTF-8"
+        raise InvalidInput(f"The steps cannot be read from {path!r}: {why}.",
+                           hint="Name a file with one JSON object of arguments a line.") from exc
+    if not told:
+        raise InvalidInput(
+            f"No step stands in {path!r}.", hint="Write one JSON object of arguments a line."
+        )
+    return tuple(_step(line, number) for number, line in told)
+
+
+def _step(line: str, number: int) -> dict[str, Any]:
+    try:
+        step = json.loads(line)
+    except (ValueError, RecursionError):
+        step = None
+    if not isinstance(step, dict):
+        raise InvalidInput(
+            f"Line {number} of the steps is no JSON object.",
+            hint="Write one JSON object of arguments a line.",
+        )
+    return step
