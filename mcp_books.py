@@ -1053,9 +1053,6 @@ def application(environ: Mapping[str, Any], start_response: Callable[..., Any]) 
 def main(argv: list[str] | None = None) -> int:
     """The command: no argument is the server, anything else a command of the shell."""
     arguments = sys.argv[1:] if argv is None else argv
-    if arguments == ["--version"]:
-        print(f"{NAME} {__version__}")
-        return 0
     if not arguments:
         serve()
     from sources.shell.commands import main as run_command

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -41,7 +42,7 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals and
 @pytest.fixture
 def environ() -> dict[str, str]:
     """A process's environment without any setting of this machine; nothing is kept between runs."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("BOOKS_") and name not in ("COLUMNS", "NO_COLOR", "TERM")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BOOKS_") and name not in ("COLUMNS", "NO_COLOR", "PYTHONUNBUFFERED", "TERM")}
     return {**kept, "BOOKS_STATE_DIR": "off", "BOOKS_MAX_RETRIES": "0", "TERM": "xterm"}
 
 
@@ -336,6 +337,61 @@ def test_no_such_record_is_status_1():
     assert err.startswith("Error: not_found. Nothing is filed there.\n")
 
 
+def redirected(environ: dict[str, str], how: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """A command with the shell's own redirections; "unread" gives standard error to nobody."""
+    if "/dev/full" in how and not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    ours, theirs = os.pipe()
+    os.close(ours)
+    words = shlex.join([sys.executable, str(PROGRAM), *arguments])
+    try:
+        return subprocess.run(["sh", "-c", words if how == "unread" else f"{words} {how}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=theirs if how == "unread" else subprocess.PIPE, timeout=WAIT_S, cwd=ROOT, check=False, env=environ)
+    finally:
+        os.close(theirs)
+
+
+@posix_only
+@pytest.mark.parametrize("how", ["2>&-", "2>/dev/full", "unread"])
+@pytest.mark.parametrize(("arguments", "status"), [
+    (["search-inside", "lantern", "--sources", "archive,loc", "--csv"], 0), (["search-inside", "fog", "--limit", "50"], 2),
+    (["search-inside", "fog", "--nosuch"], 2), (["search-inside", "lantern", "--sources", "loc", "--json"], 1), (["--version"], 0),
+    (["check", "lok"], 2), (["demo"], 0)])
+def test_output_and_status_never_depend_on_standard_error(archive, environ, how, arguments, status):
+    """Closed, full, or a pipe whose reader has gone."""
+    environ = {**environ, "BOOKS_CACHE_TTL_MS": "soon"}  # a warning stands first on standard error
+    whole = run(environ, *arguments)
+    done = redirected(environ, how, *arguments)
+
+    assert (whole.returncode, done.returncode) == (status, status)
+    assert timeless(done.stdout) == timeless(whole.stdout)
+
+
+def timeless(output: bytes) -> bytes:
+    """What was written, without when it was retrieved."""
+    return re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d+ ms", b"", output)
+
+
+@posix_only
+@pytest.mark.parametrize(("how", "why"), [(">&-", "it is closed"), (">/dev/full", "No space left on device")])
+@pytest.mark.parametrize("arguments", [
+    ["search-inside", "lantern", "--sources", "archive"], ["--version"], ["get-item", "--help"], ["demo"], ["check", "--help"]])
+def test_an_answer_that_cannot_be_written_is_one_line_and_status_1(archive, environ, how, why, arguments):
+    """No traceback, and nothing that looks like success."""
+    done = redirected(environ, how, *arguments)
+
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == f"mcp-books: standard output does not take the answer: {why}.\n"
+
+
+@posix_only
+def test_steps_from_a_closed_standard_input_are_bad_input(environ):
+    done = redirected(environ, "<&-", "sequential-report", "--steps", "-")
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines()[0] == "Error: invalid_input. The steps cannot be read from '-': Bad file descriptor."
+
+
 @posix_only
 def test_an_interrupt_is_status_130_and_quiet(stand_in, environ):
     stand_in.add(INSIDE, fault="silent")
@@ -430,7 +486,7 @@ def test_a_report_is_written_in_one_go_from_its_steps(tmp_path):
     steps = [{"topic": "fog", "report_id": "r1"}, {"search_sources": True}, {"is_bibliography": True, "section_number": 1},
              {"section_number": 2, "title": "Fog", "content": "It was wet.", "sources_used": [1], "next_section_needed": False}]
     file = tmp_path / "steps.jsonl"
-    file.write_text("\n\n".join(map(json.dumps, steps)), encoding="utf-8")
+    file.write_text("\n\n".join(map(json.dumps, steps)), encoding="utf-8-sig")  # as some editors do
     client = toys.client(toys.archive("toy", catalogue=toys.page(toys.record("toy:1"))), state_dir=None)
 
     status, out, err = in_process("sequential-report", "--steps", str(file), client=client)

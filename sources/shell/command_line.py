@@ -3,11 +3,9 @@ schema."""
 from __future__ import annotations
 
 import argparse
-import contextlib
 import functools
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +13,6 @@ from typing import Any
 from ..asking.arguments import nearest
 from ..errors import InvalidInput
 from ..settings import VERSION
-from .screen import as_utf8
 from .tables import LISTS
 
 PROGRAM = "mcp-books"
@@ -210,13 +207,10 @@ def _arguments(given: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, 
 def _steps(path: str) -> tuple[dict[str, Any], ...]:
     """The steps of a report, one JSON object a line; empty lines are passed over. Raises
     InvalidInput."""
-    as_utf8(sys.stdin)
+    source = 0 if path == "-" else path
     try:
-        with (
-            contextlib.nullcontext(sys.stdin)
-            if path == "-"
-            else open(path, encoding="utf-8") as lines
-        ):
+        # utf-8-sig: some editors begin a file with a byte order mark
+        with open(source, encoding="utf-8-sig", closefd=bool(source)) as lines:
             told = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     except (OSError, ValueError) as exc:  # ValueError: no UTF-8, or a name that no file can have
         why = (exc.strerror if isinstance(exc, OSError) else None) or "it is no text in UTF-8"

@@ -25,7 +25,8 @@ from ..telling.harmless import inert
 from ..telling.text_block import not_answered, notes, render, render_error
 from ..transport.call import Call
 from .command_line import HELP_COLUMNS, OWN_COMMANDS, PROGRAM, Command, read_command
-from .screen import Screen, as_utf8, decades, readable
+from .screen import Screen, decades, readable
+from .streams import NotWritten, answering, aside
 from .tables import table
 
 if TYPE_CHECKING:
@@ -44,25 +45,28 @@ def main(
 ) -> int:
     """Run one command and return its exit status. `make_client` gets the settings; left out, it
     makes a BooksClient."""
-    out, err = stdout or sys.stdout, stderr or sys.stderr
-    as_utf8(out)
-    as_utf8(err)
-    desk = Desk(out=out, err=err, environ=environ)
+    err = aside(stderr or sys.stderr)
     try:
+        out = answering(stdout or sys.stdout)
+        desk = Desk(out=out, err=err, environ=environ)
         # argparse knows no other way
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            return _run(argv, desk, make_client or _books_client)
+            status = _run(argv, desk, make_client or _books_client)
+            out.flush()
+            return status
     except KeyboardInterrupt:
         return INTERRUPTED
     except ImportError as error:
         lacking = lacking_library(error)
         if lacking is None:
             raise
-        desk.tell(lacking)
+        print(f"{PROGRAM}: {lacking}", file=err)
         return FAILED
-    except BrokenPipeError:
-        _abandon(out)
-        return ANSWERED
+    except NotWritten as lost:
+        if lost.unread:
+            return ANSWERED
+        print(f"{PROGRAM}: standard output does not take the answer: {lost}.", file=err)
+        return FAILED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,10 +215,3 @@ def _progress(err: TextIO) -> Callable[[str], None] | None:
     if not err.isatty():
         return None
     return lambda message: print(f"… {inert(message)}", file=err, flush=True)
-
-
-def _abandon(out: TextIO) -> None:
-    """Nobody reads any more (`| head`): what is still buffered must not raise again when the
-    process ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())

@@ -147,9 +147,3 @@ def _width(stream: TextIO) -> int | None:
         return os.get_terminal_size(stream.fileno()).columns or None
     except (OSError, ValueError):
         return None
-
-
-def as_utf8(stream: TextIO) -> None:
-    """UTF-8 whatever the locale says, and line ends as written: tables have their own."""
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(encoding="utf-8", errors="replace", newline="")
