@@ -47,10 +47,33 @@ DESCRIPTION = (
 )
 
 
+def _shadow() -> str | None:
+    """Take `sources` from beside this file, whatever has that name earlier on the path; what to say
+    where another was loaded already or stands in its place, None where all is well."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    sys.path.insert(0, here)  # for this one name; its modules are found by its own place then
+    try:
+        import sources
+        places = [*getattr(sources, "__path__", ()), getattr(sources, "__file__", "")]
+        found = os.path.realpath(str(places[0]))
+    except Exception as error:  # another's, which did what it liked
+        found = repr(error)
+    finally:
+        sys.path.remove(here)
+    if found == os.path.join(here, "sources"):
+        return None
+    return f"the modules of {NAME} stand in {here} under `sources`, a name taken by {found}"
+
+
+_SHADOW = _shadow()
+
+
 def __getattr__(name: str) -> Any:
     """`from mcp_books import BooksClient` works without loading it for hosts, which never ask for
     it by name."""
     if name == "BooksClient":
+        if _SHADOW:
+            raise ImportError(_SHADOW)
         from sources.client import BooksClient
         return BooksClient
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -1053,10 +1076,19 @@ def application(environ: Mapping[str, Any], start_response: Callable[..., Any]) 
 def main(argv: list[str] | None = None) -> int:
     """The command: no argument is the server, anything else a command of the shell."""
     arguments = sys.argv[1:] if argv is None else argv
-    if not arguments:
-        serve()
-    from sources.shell.commands import main as run_command
-    return run_command(arguments, environ=os.environ, stdout=sys.stdout, stderr=sys.stderr)
+    try:
+        if _SHADOW:
+            raise ImportError(_SHADOW, name="sources")
+        if not arguments:
+            serve()
+        from sources.shell.commands import main as run_command
+        return run_command(arguments, environ=os.environ, stdout=sys.stdout, stderr=sys.stderr)
+    except ImportError as error:  # a library that lacks is told further in
+        if not (error.name or "").startswith("sources"):
+            raise
+        told = f"{NAME}: {error}. Install it again, in an environment of its own."
+        print(told, file=sys.__stderr__)  # which the server has replaced
+        return 1
 
 
 if __name__ == "__main__":

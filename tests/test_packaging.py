@@ -280,6 +280,92 @@ def test_an_installed_command_starts_in_any_folder(built: Path, libraries: Path,
     assert (shown.returncode, shown.stderr) == (0, "")
 
 
+# ---- beside others of the same name ------------------------------------------------------------------------------------
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """The program's modules in a folder, as an installation puts them among other distributions'."""
+    folder = tmp_path / "installed"
+    folder.mkdir()
+    shutil.copy(ROOT / "mcp_books.py", folder)
+    for name in ("sources", "schemas"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture
+def another(tmp_path: Path) -> Path:
+    """A folder with top-level packages of the program's own names, which have nothing to do with it."""
+    folder = tmp_path / "another"
+    for name in ("sources", "schemas"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("raise RuntimeError('this is another distribution')\n", encoding="utf-8")
+        (folder / name / "settings.py").write_text("COLOUR = 'green'\n", encoding="utf-8")
+    return folder
+
+
+def test_names_that_stand_earlier_on_the_path_shadow_nothing(installed: Path, another: Path, libraries: Path) -> None:
+    """On PYTHONPATH, in the working directory, or both; as a module and as the script that pip writes."""
+    path = os.pathsep.join(map(str, (another, installed, libraries)))
+    commands = ([sys.executable, "-S", "-m", "mcp_books"], [sys.executable, "-S", "-c", "import sys, mcp_books; sys.exit(mcp_books.main(sys.argv[1:]))"])
+
+    for command in commands:
+        listed = run(command, cwd=another, said=LISTING, PYTHONPATH=path)
+        shown = run([*command, "demo"], cwd=another, PYTHONPATH=path)
+        asked = run([sys.executable, "-S", "-c", "from mcp_books import BooksClient; print(BooksClient.__module__)"], cwd=another, PYTHONPATH=path)
+
+        assert tools_listed(listed) == list(TOOLS)
+        assert (shown.returncode, shown.stderr) == (0, "")
+        assert (asked.returncode, asked.stdout, asked.stderr) == (0, "sources.client\n", "")
+
+
+def test_a_clone_starts_where_a_scripts_own_folder_is_not_on_the_path(clone: Path, libraries: Path, another: Path) -> None:
+    environ = {"PYTHONSAFEPATH": "1", "PYTHONPATH": str(libraries)}
+
+    shown = run([sys.executable, "-S", clone / "mcp_books.py", "demo"], cwd=another, **environ)
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["demo"], ["--version"]])
+def test_another_distribution_in_its_place_is_said_in_a_line(installed: Path, another: Path, libraries: Path, arguments: list[str]) -> None:
+    """It was written over the program's files, or what it left is not all of them."""
+    shutil.copy(another / "sources" / "settings.py", installed / "sources")
+
+    done = run([sys.executable, "-S", "-m", "mcp_books", *arguments], cwd=another, said=LISTING, PYTHONPATH=os.pathsep.join(map(str, (installed, libraries))))
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"mcp-books: cannot import name '\w+' from 'sources\.settings' \(.+\)\. "
+                        r"Install it again, in an environment of its own\.\n", done.stderr)
+
+
+def test_what_another_distribution_takes_away_with_it_is_said_in_a_line(installed: Path, libraries: Path, tmp_path: Path) -> None:
+    """A file of the same name goes with the other; a package's own first file is not missed."""
+    path = os.pathsep.join(map(str, (installed, libraries)))
+    (installed / "sources" / "__init__.py").unlink()
+
+    shown = run([sys.executable, "-S", "-m", "mcp_books", "demo"], cwd=tmp_path, PYTHONPATH=path)
+    (installed / "sources" / "errors.py").unlink()
+    broken = run([sys.executable, "-S", "-m", "mcp_books", "demo"], cwd=tmp_path, PYTHONPATH=path)
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert (broken.returncode, broken.stderr) == (
+        1, "mcp-books: No module named 'sources.errors'. Install it again, in an environment of its own.\n")
+
+
+def test_a_name_that_was_taken_before_the_start_is_said_in_a_line(installed: Path, libraries: Path, tmp_path: Path) -> None:
+    """As a start file of the interpreter may do; the sentence names both places."""
+    taken = "import sys, types; sys.modules['sources'] = types.ModuleType('sources'); sys.modules['sources'].__path__ = ['elsewhere']; "
+    path = os.pathsep.join(map(str, (installed, libraries)))
+    told = f"the modules of mcp-books stand in {installed.resolve()} under `sources`, a name taken by {Path(tmp_path, 'elsewhere').resolve()}"
+
+    started = run([sys.executable, "-S", "-c", taken + "import mcp_books; sys.exit(mcp_books.main(['demo']))"], cwd=tmp_path, PYTHONPATH=path)
+    imported = run([sys.executable, "-S", "-c", taken + "from mcp_books import BooksClient"], cwd=tmp_path, PYTHONPATH=path)
+
+    assert (started.returncode, started.stdout, started.stderr) == (1, "", f"mcp-books: {told}. Install it again, in an environment of its own.\n")
+    assert imported.stderr.splitlines()[-1] == f"ImportError: {told}"
+
+
 # ---- what catalogues and hosts are told ----------------------------------------------------------------------------------
 
 PAGE = "https://page.example/reader/mcp-books"
