@@ -101,7 +101,7 @@ def test_the_source_archive_builds_what_the_wheel_holds(built: Path) -> None:
 
 def test_a_fresh_install_starts_although_a_library_has_a_new_major_version() -> None:
     """Every requirement has a floor and a ceiling, and the table that is checked before a wheel folder is carried says the same."""
-    requirements = re.findall(r'"([a-z]+)>=([\d.]+),<(\d+)"', PYPROJECT.split("dependencies = [")[1].split("]")[0])
+    requirements = re.findall(r'"([a-z0-9]+)>=([\d.]+),<(\d+)"', PYPROJECT.split("dependencies = [")[1].split("]")[0])
 
     assert {name: f">={least},<{below}" for name, least, below in requirements} == NEEDED
 

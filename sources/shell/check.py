@@ -369,11 +369,11 @@ def _tell(out: TextIO, *lines: str) -> None:
 # ---- what is here --------------------------------------------------------------------------------
 
 # A test holds this table to pyproject.toml.
-NEEDED = {"requests": ">=2.31,<3", "lxml": ">=5.2,<7", "jsonschema": ">=4.20,<5"}
+NEEDED = {"requests": ">=2.31,<3", "lxml": ">=5.2,<7", "jsonschema": ">=4.20,<5", "urllib3": ">=2.6,<3"}
 
 
 def _libraries() -> tuple[str, bool]:
-    """The three dependencies with their versions, and whether all are there."""
+    """The dependencies with their versions, and whether all are there."""
     told, whole = [], True
     for name, bounds in NEEDED.items():
         try:

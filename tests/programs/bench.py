@@ -33,11 +33,11 @@ from conftest import FakeClock, StandIn
 from lxml import etree
 
 import mcp_books
+from sources import text
 from sources.client import BooksClient
 from sources.contract import Ask, Query, Reply
 from sources.registry import ARCHIVES
 from sources.settings import Settings
-from sources.telling import windows
 from sources.telling.harmless import inert
 from sources.telling.text_block import render
 from sources.transport.bodies import decode_json, decode_xml
@@ -316,7 +316,8 @@ def growth() -> list[Figure]:
     def reading(key: str, rows: int) -> Callable[[], object]:
         body = rows_of[key](rows)
         value = decode_xml(body, xml) if key in ("bnfcatalogue", "gallica") else decode_json(body)
-        return lambda: by_key[key](Kept(value)).search_catalogue(Query(words=QUESTION, rows=rows))
+        archive, query = by_key[key](Kept(value)), Query(words=QUESTION, rows=rows)
+        return lambda: archive.search_catalogue(archive.plan_catalogue(query))
 
     def on(work: Callable[[Any], object], made: Callable[[int], Any]) -> Callable[[int], Callable[[], object]]:
         def at(size: int) -> Callable[[], object]:
@@ -328,7 +329,7 @@ def growth() -> list[Figure]:
     measured += [("bytes of a JSON body", on(decode_json, shapes.loc_pages)),
                  ("bytes of an XML body", on(lambda body: decode_xml(body, xml), shapes.gallica_documents)),
                  ("letters of a page shown", on(inert, _page)),
-                 ("letters of a page searched", on(lambda page: windows.find(page, "lantern gable", 10), _page))]
+                 ("letters of a page searched", on(lambda page: text.passages(page, "lantern gable", 10), _page))]
     return [Figure(name=f"growth with {name}, exponent", value=_exponent(made), bound=1.15) for name, made in measured]
 
 
