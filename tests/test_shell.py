@@ -111,7 +111,7 @@ def test_each_commands_help_names_every_argument_and_fits_the_screen(environ, co
     done = run(environ, command, "--help", COLUMNS=str(columns))
 
     shown = done.stdout.decode()
-    flags = set(re.findall(r"--[a-z-]+", shown.split("options:")[1])) - {"--help", "--json", "--csv", "--steps"}
+    flags = set(re.findall(r"--[a-z-]+", shown.split("options:")[1])) - {"--help", "--json", "--csv", "--steps", "--phrase"}
     properties = schema_file(command.replace("-", "_") + ".input")["properties"]
     declared = {"--" + name.replace("_", "-") for name in properties}
     assert (done.returncode, done.stderr) == (0, b"")
@@ -244,17 +244,20 @@ def test_a_failing_archive_alone_is_status_1_with_its_reason(stand_in, environ, 
 
 
 @pytest.mark.parametrize(("arguments", "told"), [
-    (["search-inside", "fog", "--limit", "50"], "search_inside.limit is 50"),
-    (["search-inside", "fog", "--limit", "many"], 'search_inside.limit is "many"'),
+    (["search-inside", "fog", "--limit", "50"], "--limit is 50; wanted: at most 25.\nHint: --limit: "),
+    (["search-inside", "fog", "--limit", "many"], '--limit is "many"'),
     (["search-inside", "fog", "--sources", "nowhere"], "nowhere"),
-    (["search-items"], "search_items needs something to search on"),
+    (["search-items"], "search-items needs something to search on"),
+    (["search-items", "--year-from", "1900", "--year-to", "1800"], "--year-from (1900) lies after --year-to (1800)"),
+    (["search-items", "--isbn", "12"], "--isbn: '12' is no ISBN."),
     (["search-inside", "fog", "--nosuch", "1"], "--nosuch"),
     (["search-inside", "fog", "--lim", "2"], "--lim"),
-    (["search-inside"], "QUERY"),
+    (["search-inside"], "search-inside needs QUERY."),
     (["get-item", "x", "--csv"], "--csv"),
     (["search-inside", "fog", "--json", "--csv"], "--csv"),
     (["read-text", "12345", "--page", "1"], "12345"),
-    (["nosuch"], "nosuch"),
+    (["nosuch"], "there is no command 'nosuch'. mcp-books --help lists them."),
+    (["serch_items", "fog"], "there is no command 'serch_items'. Did you mean 'search-items'?"),
     (["sequential-report", "--steps", "no-such-file"], "steps"),
     (["sequential-report", "--steps", "-", "--topic", "fog"], "--steps"),
 ])
@@ -431,6 +434,10 @@ def test_a_setting_that_cannot_be_read_warns_and_the_answer_comes(archive, envir
 
 @pytest.mark.parametrize(("line", "tool", "arguments"), [
     ("search-inside fog", "search_inside", {"query": "fog"}),
+    ("search_inside fog", "search_inside", {"query": "fog"}),
+    ("search-inside --phrase wet|fog", "search_inside", {"query": '"wet fog"'}),
+    ("search-items lantern --phrase wet|fog", "search_items", {"query": 'lantern "wet fog"'}),
+    ("read-text loc:1 --phrase wet|fog", "read_text", {"identifier": "loc:1", "match": '"wet fog"'}),
     ("search-inside fog --limit 2 --no-fan-out --facets", "search_inside", {"query": "fog", "limit": "2", "fan_out": False, "facets": True}),
     ("search-items --title quay --year-from -50", "search_items", {"title": "quay", "year_from": "-50"}),
     ("search-items fog --sources loc,archive --sources bnf", "search_items", {"query": "fog", "sources": ["loc", "archive", "bnf"]}),
@@ -441,7 +448,7 @@ def test_a_setting_that_cannot_be_read_warns_and_the_answer_comes(archive, envir
 ])
 def test_a_command_line_becomes_the_tools_arguments_and_no_others(line, tool, arguments):
     """What was not given is not sent, so that defaults stay the tool's; numbers stay texts, which the client reads or refuses."""
-    command = read_command(line.split(), tool_schemas(Settings()))
+    command = read_command([word.replace("|", " ") for word in line.split()], tool_schemas(Settings()))
 
     assert (command.tool, command.steps, command.form) == (tool, (arguments,), "text")
 
@@ -541,6 +548,11 @@ def test_json_on_a_terminal_cannot_steer_it():
     ("> " + "word " * 10, 40, ["> word word word word word word word", "> word word word"]),
     ("   https://archive.example/" + "x" * 40 + " end", 40, ["   https://archive.example/" + "x" * 40, "   end"]),
     ("- " + "霧" * 30, 40, ["- " + "霧" * 19, "  " + "霧" * 11]),
+    ("한국 " + "가나다라마바사 " * 4, 40, ["한국 가나다라마바사 가나다라마바사", "가나다라마바사 가나다라마바사"]),
+    ("- " + "\u1112\u1161\u11ab" * 30, 40, ["- " + "\u1112\u1161\u11ab" * 19, "  " + "\u1112\u1161\u11ab" * 11]),
+    ("- " + "น้ำ" * 20 + " ท่า", 40, ["- " + "น้ำ" * 19, "  น้ำ ท่า"]),
+    ("1. " + "เก่า" * 15, 40, ["1. " + "เก่า" * 12, "   " + "เก่า" * 3]),
+    ("> https://archive.example/" + "ท่า" * 30, 40, ["> https://archive.example/" + "ท่า" * 30]),
     ("e\u0301" * 30 + " end", 40, ["e\u0301" * 30 + " end"]),
     ("", 40, [""]),
 ])

@@ -275,7 +275,8 @@ def _ask_archives(given: argparse.Namespace, settings: Settings, stdout: TextIO)
     _tell(
         stdout,
         *(
-            f"  {key:<{KEY_COLUMNS}}not asked: no question is known that it answers; add one to ROUTES in "
+            f"  {key:<{KEY_COLUMNS}}not asked: no question is known that it answers; add one to "
+            "ROUTES in "
             "sources/shell/check.py"
             for key in unasked
         ),
@@ -330,7 +331,12 @@ def _chosen(named: Sequence[str], settings: Settings) -> list[Entry]:
 
 def tell_route(route: Route, client: BooksClient, budget_s: float, out: TextIO) -> Outcome:
     """Ask one route and print what it gave, its name before the wait."""
-    print(f"  {route.archive:<{KEY_COLUMNS}}{route.name:<{NAME_COLUMNS}}", end=" ", file=out, flush=True)
+    print(
+        f"  {route.archive:<{KEY_COLUMNS}}{route.name:<{NAME_COLUMNS}}",
+        end=" ",
+        file=out,
+        flush=True,
+    )
     outcome = probe(route, client, budget_s)
     if outcome.absent_because is not None:
         _tell(out, f"not asked. {outcome.absent_because}")
@@ -369,7 +375,12 @@ def _tell(out: TextIO, *lines: str) -> None:
 # ---- what is here --------------------------------------------------------------------------------
 
 # A test holds this table to pyproject.toml.
-NEEDED = {"requests": ">=2.31,<3", "lxml": ">=5.2,<7", "jsonschema": ">=4.20,<5", "urllib3": ">=2.6,<3"}
+NEEDED = {
+    "requests": ">=2.31,<3",
+    "lxml": ">=5.2,<7",
+    "jsonschema": ">=4.20,<5",
+    "urllib3": ">=2.6,<3",
+}
 
 
 def _libraries() -> tuple[str, bool]:

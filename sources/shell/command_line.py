@@ -7,7 +7,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..asking.arguments import nearest
@@ -22,6 +22,8 @@ FORMS = {
     "json": "the structured content, as JSON",
     "csv": "the rows as a table, with the query that found each",
 }
+# What takes the words of --phrase: a tool's argument in which double marks bind words together.
+PHRASE_IN = {"search_inside": "query", "search_items": "query", "read_text": "match"}
 HELP_COLUMNS = 80  # where nobody says how wide the screen is
 Schemas = Mapping[str, Mapping[str, Any]]
 
@@ -34,6 +36,21 @@ class Command:
     tool: str
     steps: tuple[dict[str, Any], ...]
     form: str  # text | json | csv
+    flags: Mapping[str, str] = field(default_factory=dict)  # as given here, by the argument's name
+
+    def in_flags(self, told: str) -> str:
+        """What was said of the tool's arguments, in the words of this command line."""
+
+        def named(found: re.Match[str]) -> str:
+            name = next(filter(None, found.groups()))
+            return self.flags.get(name, found.group())
+
+        if not self.flags:  # a file of steps has the arguments' own names
+            return told
+        told = re.sub(rf"\b{self.tool}\.(\w+)|the argument '(\w+)'", named, told)
+        told = re.sub(r"((?<=Hint: )\w+|(?<=invalid_input\. )\w+)(?=:)", named, told)
+        told = re.sub(r"(?<!-)\b([a-z]+_\w+)\b", named, told)
+        return re.sub(rf"\b{self.tool}\b", self.tool.replace("_", "-"), told)
 
 
 def read_command(argv: Sequence[str], schemas: Schemas, *, columns: int = HELP_COLUMNS) -> Command:
@@ -44,19 +61,38 @@ def read_command(argv: Sequence[str], schemas: Schemas, *, columns: int = HELP_C
         InvalidInput: the file of steps cannot be read, or a step is no JSON object.
     """
     parsers = _parsers(schemas, columns)
-    namespace, left_over = parsers[""].parse_known_args(list(argv))
+    namespace, left_over = parsers[""].parse_known_args(_spelled(argv, parsers))
     given = vars(namespace)
     name = given.pop("command")
     if left_over:
         parsers[name].error(_left_over(left_over, name, given, parsers[name].format_help()))
+    tool = name.replace("-", "_")
+    return _command(tool, given, schemas[tool]["inputSchema"], parsers[name])
+
+
+def _command(
+    tool: str, given: dict[str, Any], schema: Mapping[str, Any], parser: argparse.ArgumentParser
+) -> Command:
     form = next((form for form in FORMS if given.pop(form, False)), "text")
     path = given.pop("steps", None)
-    if path is not None and given:
-        parsers[name].error("--steps holds every argument; beside it stands --json alone")
-    tool = name.replace("-", "_")
-    rules = schemas[tool]["inputSchema"]["properties"]
-    steps = (_arguments(given, rules),) if path is None else _steps(path)
-    return Command(tool=tool, steps=steps, form=form)
+    if path is not None:
+        if given:
+            parser.error("--steps holds every argument; beside it stands --json alone")
+        return Command(tool=tool, steps=_steps(path), form=form)
+    arguments = _arguments(tool, given, schema["properties"])
+    flags = {argument: _flag(argument, schema) for argument in schema["properties"]}
+    return Command(tool=tool, steps=(arguments,), form=form, flags=flags)
+
+
+def _spelled(argv: Sequence[str], parsers: Mapping[str, argparse.ArgumentParser]) -> list[str]:
+    """The words of the line, a command's name as it is spelled here; an unknown one ends it."""
+    words = list(argv)
+    if words and not words[0].startswith("-"):
+        words[0] = words[0].replace("_", "-").lower()
+        if words[0] not in parsers:
+            offer = nearest(words[0], filter(None, parsers)) or f" {PROGRAM} --help lists them."
+            parsers[""].error(f"there is no command {argv[0]!r}.{offer}")
+    return words
 
 
 def _parsers(schemas: Schemas, columns: int) -> Mapping[str, argparse.ArgumentParser]:
@@ -111,6 +147,11 @@ def _plain(schema: Mapping[str, Any]) -> tuple[str | None, str]:
     return plain, f" {plain.upper()}" if required else f" [{plain.upper()}]"
 
 
+def _flag(name: str, schema: Mapping[str, Any]) -> str:
+    """An argument as the command line has it."""
+    return name.upper() if name == _plain(schema)[0] else "--" + name.replace("_", "-")
+
+
 def _add_flags(
     parser: argparse.ArgumentParser, schema: Mapping[str, Any], plain: str | None
 ) -> None:
@@ -119,11 +160,11 @@ def _add_flags(
     No flag may be shortened, so that one added later changes no script's meaning.
     """
     for name, rule in schema["properties"].items():
-        flag = "--" + name.replace("_", "-")
+        flag = _flag(name, schema)
         if name == plain:
             parser.add_argument(
                 name,
-                nargs=None if "required" in schema else "?",
+                nargs=None if "required" in schema and name != "query" else "?",
                 metavar=name.upper(),
                 help=_explained(rule),
             )
@@ -146,6 +187,12 @@ def _add_forms(parser: argparse.ArgumentParser, tool: str) -> None:
             metavar="FILE",
             help="all steps of one report, a JSON object of arguments a line; - reads "
             "standard input; a report lives no longer than its command",
+        )
+    if tool in PHRASE_IN:
+        parser.add_argument(
+            "--phrase",
+            metavar="TEXT",
+            help="words that stand together, in this order; they need no marks",
         )
     forms = parser.add_mutually_exclusive_group()
     for form, does in FORMS.items():
@@ -195,8 +242,13 @@ def _placeholder(rule: Mapping[str, Any]) -> str:
     )
 
 
-def _arguments(given: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(
+    tool: str, given: dict[str, Any], rules: Mapping[str, Any]
+) -> dict[str, Any]:
     """The flags as arguments. A list may come as one flag with commas or as the flag repeated."""
+    if "phrase" in given:
+        phrase, name = given.pop("phrase").replace('"', " "), PHRASE_IN[tool]
+        given[name] = " ".join(filter(None, [given.get(name), f'"{phrase.strip()}"']))
     return {
         name: [part.strip() for text in value for part in text.split(",") if part.strip()]
         if rules[name]["type"] == "array" else value

@@ -118,7 +118,10 @@ def _answer(command: Command, client: BooksClient, settings: Settings, desk: Des
             call = Call(budget_s(settings), tell=_progress(desk.err))
             payload = _ask(client, command.tool, arguments, call).to_dict()
     except SourceError as error:
-        print(readable(render_error(error), desk.screen), file=desk.err)
+        told = render_error(error)
+        if error.code == "invalid_input":
+            told = command.in_flags(told)
+        print(readable(told, desk.screen), file=desk.err)
         if command.form == "json":
             print(visible_json(_failed(error)), file=desk.out, flush=True)
         _tell_of_steps(command, {}, desk)

@@ -22,11 +22,19 @@ _QUOTED = re.compile(r"“[^”]*”|(?<=^> ).*")
 _FOUND_LINE = re.compile(r"   (?:passage: )?“|> ")
 _WORD = re.compile(r"[^\W_]+")
 _PREFIX = re.compile(r" *(?:\d+\. |- |> )?")
-# written without blanks
-_WIDE = (
-    "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-)
+# written without blanks; Hangul is as wide, and has them
+_WIDE = "\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 _PIECE = re.compile(f" |[{_WIDE}]|[^ {_WIDE}]+")
+_NO_WIDTH = re.compile("[\u1160-\u11ff]")  # the later letters of a Hangul syllable
+# What a piece that fits no line may be parted into: a syllable of Thai, Lao, Burmese or Khmer,
+# whose blanks stand between clauses, or of Hangul; anything else stays whole.
+_SYLLABLE = re.compile(
+    "[\u0e40-\u0e44\u0ec0-\u0ec4]?[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]"
+    "(?:[\u0e30-\u0e3a\u0e45-\u0e4e\u0eb0-\u0ebc\u0ec6-\u0ece\u102b-\u103e\u17b6-\u17d3]"
+    "|(?<=[\u1039\u17d2]).)*"
+    "|[\u1100-\u115f][\u1160-\u11ff]*|[\uac00-\ud7a3][\u11a8-\u11ff]*"
+    "|[^\u0e01-\u0eff\u1000-\u115f\u1780-\u17ff\uac00-\ud7a3]+|."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +126,7 @@ def _wrapped(line: str, columns: int) -> Iterator[str]:
     head = prefix.group() if prefix else ""
     indent = head if head == "> " else " " * len(head)
     current = head
-    for piece in _PIECE.findall(line[len(head):]):
+    for piece in _pieces(line[len(head):], columns - len(indent)):
         if columns_of(current + piece) > columns and len(current) > len(indent) and piece != " ":
             yield current.rstrip()
             current = indent + piece
@@ -127,17 +135,21 @@ def _wrapped(line: str, columns: int) -> Iterator[str]:
     yield current.rstrip()
 
 
+def _pieces(text: str, room: int) -> Iterator[str]:
+    """What stays together on a line."""
+    for piece in _PIECE.findall(text):
+        whole = "://" in piece or columns_of(piece) <= room
+        yield from (piece,) if whole else _SYLLABLE.findall(piece)
+
+
 def columns_of(text: str) -> int:
     """The columns a text takes on a screen: none for marks and styles, two for wide characters."""
     shown = _STYLE.sub("", text)
     if shown.isascii():
         return len(shown)
     return sum(
-        0
-        if unicodedata.category(char) in ("Mn", "Me", "Cf")
-        else 2
-        if unicodedata.east_asian_width(char) in "WF"
-        else 1
+        0 if _NO_WIDTH.match(char) or unicodedata.category(char) in ("Mn", "Me", "Cf")
+        else 1 + (unicodedata.east_asian_width(char) in "WF")
         for char in shown
     )
 
