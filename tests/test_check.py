@@ -415,14 +415,17 @@ def test_a_wheel_that_is_missing_is_named_the_programs_own_too(stand_in: StandIn
 
 
 def test_a_folder_is_judged_for_the_machine_it_is_carried_to(stand_in: StandIn, folder: Path):
-    """One wheel was made for Windows alone."""
+    """One wheel was made for Windows alone; one is needed by Python before 3.13, whichever Python asks."""
     next(folder.glob("lxml-*.whl")).unlink()
     wheel(folder, "lxml", "5.3", tag="cp312-cp312-win_amd64")
 
     here, _, _ = checked(stand_in, "--wheels", str(folder))
+    lacking, short, _ = checked(stand_in, "--wheels", str(folder), "--python", "3.12", "--platform", "win_amd64")
+    wheel(folder, "typing-extensions", "4.12")
     there, out, _ = checked(stand_in, "--wheels", str(folder), "--python", "3.12", "--platform", "win_amd64")
 
-    assert (here, there) == (1, 0)
+    assert (here, lacking, there) == (1, 1, 0)
+    assert short.splitlines()[-1] == "  typing-extensions"
     assert lines_with(out, "Wheels for ") == ["Wheels for Python 3.12 win_amd64: the folder holds all that is needed."]
 
 

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -276,8 +276,7 @@ def _ask_archives(given: argparse.Namespace, settings: Settings, stdout: TextIO)
         stdout,
         *(
             f"  {key:<{KEY_COLUMNS}}not asked: no question is known that it answers; add one to "
-            "ROUTES in "
-            "sources/shell/check.py"
+            "ROUTES in sources/shell/check.py"
             for key in unasked
         ),
     )
@@ -485,8 +484,7 @@ def check_wheels(given: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if not given.wheels.is_dir():
         print(f"mcp-books check: {given.wheels} is no folder that can be read.", file=err)
         return BAD_INPUT
-    named = {"python-version": given.python, "platform": given.platform}
-    done = _dry_run(given.wheels, [f"--{name}={value}" for name, value in named.items() if value])
+    done = _dry_run(given.wheels, _for_machine(given.python, given.platform))
     machine = (
         " ".join(filter(None, (given.python and f"Python {given.python}", given.platform)))
         or "this machine"
@@ -511,7 +509,16 @@ def check_wheels(given: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return FAILED
 
 
-def _dry_run(folder: Path, machine: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _for_machine(python: str | None, system: str | None) -> Iterator[str]:
+    """What pip is told of a machine that is not this one."""
+    named = {"python-version": python, "platform": system}
+    yield from (f"--{name}={value}" for name, value in named.items() if value)
+    if python and re.fullmatch(r"3\.?([0-9]|1[0-2])(\.\d+)?", python):
+        # what only such a Python needs, pip asks for only where it runs on one itself
+        yield "typing-extensions"
+
+
+def _dry_run(folder: Path, machine: Iterable[str]) -> subprocess.CompletedProcess[str]:
     """Ask this Python's pip what it would install."""
     with tempfile.TemporaryDirectory() as nowhere:
         command = [
