@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from ..contract import Contributor, Copy, Edition, Heading, Item, Life, Record, Related, Rights
 from ..text import amount, first, fold, integer, joined, listing, mapping, strings, words
+from .dates import possible, year_of
 
 SITE = "https://openlibrary.org"
 COVERS = "https://covers.openlibrary.org"  # handed out for a person to open, never asked
@@ -46,9 +47,6 @@ RIGHTS = Rights(covers="this catalogue record", note=(
 
 OLID = re.compile(r"OL\d{1,12}[WMA]", re.ASCII)
 _SCAN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
-_PLAIN_DATE = re.compile(rf"(?:(?:\d{{1,2}} )?{_MONTH}(?: \d{{1,2}})?,? "
-                         rf")?(\d{{4}})|(\d{{4}})-\d{{2}}(?:-\d{{2}})?", re.ASCII)
 
 
 def key_of(value: Any) -> str | None:
@@ -94,13 +92,6 @@ def _scan(record: Mapping[str, Any]) -> tuple[str, str] | None:
     return (scan, f"https://archive.org/details/{scan}") if scan and _SCAN.fullmatch(scan) else None
 
 
-def _year(date: str | None) -> int | None:
-    """The year of a date that states one and nothing doubtful: "2004", "November 2006", "October 1,
-    1988", "1988-10"."""
-    match = _PLAIN_DATE.fullmatch(date) if date else None
-    return int(match.group(1) or match.group(2)) or None if match else None
-
-
 def objection(body: Any) -> str:
     """The words of a refusal, {"detail": [{"msg": …}]}; what it is about when they are missing."""
     detail = mapping(body).get("detail")
@@ -115,7 +106,7 @@ def read_row(entry: Any) -> Record | None:
     if olid is None or olid[-1] == "A":
         return None
     year = integer(doc.get("first_publish_year"))
-    year = year if year and 0 < year < 10_000 else None
+    year = year if year and possible(year) else None
     row = Record(
         identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc),
         creator=joined(doc.get("author_name")), year=year,
@@ -261,7 +252,7 @@ def read_book(olid: str, record: Mapping[str, Any], credits: Mapping[str, str],
     the author."""
     media_type, dated, means = BOOKS[olid[-1]]
     date = first(record.get(dated))
-    year = _year(date)
+    year = year_of(date)
     known = tuple(filter(None, map(names.get, credits)))
     return replace(
         _with_subjects(_described(olid, record), record),
