@@ -13,8 +13,8 @@ _MONTH = (r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
           r"|janv(?:ier|\.)|f[ée]vr(?:ier|\.)|mars|avr(?:il|\.)|mai|juin|juil(?:let|\.)|ao[ûu]t"
           r"|d[ée]c(?:embre|\.)")
 _IN_FIGURES = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T[\d:.]+Z?)?)?)?", re.ASCII)
-_IN_WORDS = re.compile(rf"(?:\d{{1,2}}(?:er|st|nd|rd|th)? )?(?:{_MONTH})(?: \d{{1,2}})?,? (\d{{4}})",
-                       re.ASCII | re.IGNORECASE)
+_IN_WORDS = re.compile(rf"(?:\d{{1,2}}(?:er|st|nd|rd|th)? )?(?:{_MONTH})(?: \d{{1,2}})?,? "
+                       r"(\d{4})", re.ASCII | re.IGNORECASE)
 _ONE_YEAR = re.compile(r"(\d{4})-\1", re.ASCII)  # a run that ends where it begins
 _LIMITS = (12, 31)  # of a month and a day in figures
 

@@ -1,7 +1,9 @@
-"""The Internet Archive: the text inside scanned documents, one catalogue of items, their records, leaves and collections.
+"""The Internet Archive: the text inside scanned documents, one catalogue of items, their records,
+leaves and collections.
 
-Sources, facts of 2026-11: the Archive's own search client (iaux-search-service) for the text search, "Item Metadata API: Read"
-and "Internet Archive Metadata" for records, BookReader for leaves and search inside one book, and recorded answers.
+Sources, facts of 2026-11: the Archive's own search client (iaux-search-service) for the text
+search, "Item Metadata API: Read" and "Internet Archive Metadata" for records, BookReader for leaves
+and search inside one book, and recorded answers.
 """
 from __future__ import annotations
 
@@ -31,49 +33,61 @@ from ..contract import (
     Request,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
+from ..registry import ENTRY_OF
 from ..text import mapping, words
 from . import internet_archive_records as records
 from .internet_archive_records import ITEM, KEY, NODE, SITE
 from .languages import language_name, marc_code
 from .shared import page_of_rows, past_ceiling, plan_from, route_stands
 
+LISTED = ENTRY_OF[KEY]
 TEXT_URL = f"{SITE}/services/search/beta/page_production/"
 CATALOGUE_URL = f"{SITE}/advancedsearch.php"
 FACET_VALUES = 20  # terms asked for each field; the service gives six when not told
 
 _OPERATORS = re.compile(r'[()\[\]{}^~:/!\\*?+|<>=&]')
 _CATALOGUE_FIELDS = ("title", "creator", "subject", "publisher")
-_ROW_FIELDS = ("identifier", "title", "creator", "year", "date", "mediatype", "downloads", "language", "publisher")
+_ROW_FIELDS = ("identifier", "title", "creator", "year", "date", "mediatype", "downloads",
+               "language", "publisher")
 _COLLECTION_FIELDS = ("identifier", "title", "item_count", "description")
 _SORTS = {"newest": "date desc", "oldest": "date asc", "title": "titleSorter asc"}
 _COUNTED = "year,mediatype,language,subject,creator,collection"
-_NO_NUMBER = "Its documentation names no search field for {} numbers, and such a field is never dropped."
+_NO_NUMBER = (
+    "Its documentation names no search field for {} numbers, and such a field is never dropped."
+)
 _ABSENT = {name: _NO_NUMBER.format(name.upper()) for name in ("isbn", "lccn", "oclc")} | {
-    "collection": "The collection asked for is none of its own; browse_collections lists those it has."}
-_DROPPED = {"place": "no search field of its catalogue holds this", "publication": "no search field of its catalogue holds this",
-            "availability": "its catalogue does not say who may borrow what; get_item shows what a record states"}
+    "collection": "The collection asked for is none of its own; browse_collections lists those it "
+    "has."
+}
+_DROPPED = {
+    "place": "no search field of its catalogue holds this",
+    "publication": "no search field of its catalogue holds this",
+    "availability": "its catalogue does not say who may borrow what; get_item shows what a record "
+    "states",
+}
 _NO_FILTER = "its text index has no documented filter of this kind"
-_TEXT_CLOSED = "The Internet Archive holds this text but does not open it to anonymous readers; open the page at its address."
+_TEXT_CLOSED = ("The Internet Archive holds this text but does not open it to anonymous readers; "
+                "open the page at its address.")
 # What names an item in an address: on the site, and on a data node
 _SITE_PATH = re.compile(r"(?:details|stream|download)/(.+)|(?:metadata|embed)/([^/]+).*")
 _NODE_PATH = re.compile(r"\d+/items/(.+)")
 
 
-# ---- what is asked -------------------------------------------------------------------------------------------------
+# ---- what is asked -------------------------------------------------------------------------------
 
 def spelled(text: str) -> str:
     """A caller's words as a query in which nothing acts but a pair of double quotes round a phrase.
 
-    Characters with a meaning become blanks rather than escapes, since escaping + - & | " is itself refused (measured 2026-07).
-    "AT&T" becomes the phrase "AT T", as an ampersand touching a word is refused. Operator words lose their capitals. The
-    last of an odd number of quotation marks goes.
+    Characters with a meaning become blanks rather than escapes, since escaping + - & | " is itself
+    refused (measured 2026-07). "AT&T" becomes the phrase "AT T", as an ampersand touching a word is
+    refused. Operator words lose their capitals. The last of an odd number of quotation marks goes.
     """
     parts: list[str] = []
     for phrase, word in re.findall(r'"([^"]*)"|([^"\s]+)', text):
         tokens = _OPERATORS.sub(" ", phrase or word).split()
         if word:
-            tokens = [token.lower() if token in ("AND", "OR", "NOT") else token for token in (part.strip("-") for part in tokens)
-                      if words(token)]
+            tokens = [token.lower() if token in ("AND", "OR", "NOT") else token
+                      for token in (part.strip("-") for part in tokens) if words(token)]
         together = phrase or (len(tokens) > 1 and re.search(r"\w&\w", word))
         if words(" ".join(tokens)):
             parts += [f'"{" ".join(tokens)}"'] if together else tokens
@@ -85,11 +99,15 @@ def _spelling_note(query: Query) -> tuple[str, ...]:
     sent = spelled(query.words)
     if query.native or sent == " ".join(query.words.split()):
         return ()
-    return (f"What was sent is {sent!r}; characters and words that act in its query syntax were left out or made plain.",)
+    return (
+        f"What was sent is {sent!r}; characters and words that act in its query syntax were left "
+        f"out or made plain.",
+    )
 
 
 def _with_years(query: Query, spelling: Mapping[str, str], years: str) -> dict[str, str]:
-    """The spelling with each bound of the dates, said to be cut where a date is more than its year."""
+    """The spelling with each bound of the dates, said to be cut where a date is more than its
+    year."""
     spelled_too = dict(spelling)
     for name in query.bound_names:
         date = (query.date_from if name.endswith("from") else query.date_to) or ""
@@ -100,8 +118,8 @@ def _with_years(query: Query, spelling: Mapping[str, str], years: str) -> dict[s
 
 def _ask(url: str, params: Pairs) -> Ask:
     """One question to either search route, with what tells a refusal from an answer."""
-    return Ask(url=url, params=params, statuses=(200, 400, 404, 422), check_text=records.check_search_text,
-               check=records.check_search)
+    return Ask(url=url, params=params, statuses=(200, 400, 404, 422),
+               check_text=records.check_search_text, check=records.check_search)
 
 
 def _production(query: Query, params: Pairs, counted: str) -> Ask:
@@ -109,11 +127,14 @@ def _production(query: Query, params: Pairs, counted: str) -> Ask:
     counts: Pairs = (("aggregations", "false"),)
     if query.facets:
         counts = (("aggregations", counted), ("aggregations_size", str(FACET_VALUES)))
-    return _ask(TEXT_URL, (*params, ("hits_per_page", str(query.rows)), ("page", str(query.page)), *counts))
+    return _ask(
+        TEXT_URL, (*params, ("hits_per_page", str(query.rows)), ("page", str(query.page)), *counts)
+    )
 
 
 def _advanced(lucene: str, fields: tuple[str, ...], sort: str | None, rows: int, page: int) -> Ask:
-    """advancedsearch.php; without output=json it would answer a web page, with callback a script."""
+    """advancedsearch.php; without output=json it would answer a web page, with callback a
+    script."""
     return _ask(CATALOGUE_URL, (("q", lucene), *(("fl[]", name) for name in fields),
                                 *((("sort[]", sort),) if sort else ()),
                                 ("rows", str(rows)), ("page", str(page)), ("output", "json")))
@@ -129,7 +150,8 @@ def _catalogue_ask(query: Query, lucene: str, order: str | None) -> Ask:
 
 
 def _year_filter(query: Query) -> str:
-    """The years as the text search takes them, "" for none. One alone is `inc`: of gte and lte on one key the last stays."""
+    """The years as the text search takes them, "" for none. One alone is `inc`: of gte and lte on
+    one key the last stays."""
     begin, end = query.years
     bounds = {year: word for year, word in ((begin, "gte"), (end, "lte")) if year is not None}
     if begin == end:
@@ -138,11 +160,13 @@ def _year_filter(query: Query) -> str:
 
 
 def _clauses(query: Query) -> dict[str, str]:
-    """The catalogue question as Lucene clauses, each by the argument it came from; joined by AND they are the query."""
+    """The catalogue question as Lucene clauses, each by the argument it came from; joined by AND
+    they are the query."""
     if query.native:
         return {"query": query.words}
     clauses = {"query": f"({sent})"} if (sent := spelled(query.words)) else {}
-    clauses |= {name: f"{name}:({sent})" for name in _CATALOGUE_FIELDS if (sent := spelled(query.fields.get(name, "")))}
+    clauses |= {name: f"{name}:({sent})" for name in _CATALOGUE_FIELDS
+                if (sent := spelled(query.fields.get(name, "")))}
     if query.fields.get("language"):
         code = marc_code(query.fields["language"])
         name = language_name(code)
@@ -161,34 +185,40 @@ def _clauses(query: Query) -> dict[str, str]:
 def _entries(scan: records.Scan, wanted: ItemQuery) -> tuple[PageEntry, ...]:
     """The leaves asked for, each with its printed number and its address."""
     leaves = scan.leaves()[wanted.list_offset:wanted.list_offset + wanted.list_limit]
-    return tuple(PageEntry(page_number=leaf, page_number_is="leaf", printed_page=scan.printed.get(leaf),
-                           source_url=scan.address(leaf), text_held=None if scan.doc else False) for leaf in leaves)
+    return tuple(
+        PageEntry(page_number=leaf, page_number_is="leaf", printed_page=scan.printed.get(leaf),
+                  source_url=scan.address(leaf), text_held=None if scan.doc else False)
+        for leaf in leaves
+    )
 
 
 class InternetArchive(Archive):
-    """Text, catalogue, records, leaves and collections. Its index files under headings of no authority, so it has none."""
+    """Text, catalogue, records, leaves and collections. Its index files under headings of no
+    authority, so it has none."""
 
-    key = KEY
-    name = "the Internet Archive"
+    key, name = LISTED.key, LISTED.name
+    answers, media_types = LISTED.answers, LISTED.media_types
     lanes = (Lane(key=KEY, hosts=(r"archive\.org", NODE), spacing_s=1.0,
-                  spacing_because="no ceiling is published; other clients found one request a second, one at a time, "
-                                  "to be welcome"),)
-    answers = ("search_inside", "search_items", "get_item", "read_text", "browse_collections")
+                  spacing_because="no ceiling is published; other clients found one request a "
+                                  "second, one at a time, to be welcome"),)
     absent_because: ClassVar[Mapping[str, str]] = {
-        "search_headings": "The Internet Archive keeps no headings of its own; its subjects are free words of depositors."}
-    media_types = ("texts", "movies", "audio", "image", "software", "data", "web")
+        "search_headings": "The Internet Archive keeps no headings of its own; its subjects are "
+                           "free words of depositors."}
     native_syntax = "Lucene"
     pages_are = "leaf"
-    text = Describes(corpus="the recognised text of scanned and deposited documents of every kind and language",
-                     publishes_page_number=False, requires_every_word=True,
-                     year_means="the year filed for the item; a document inside a bundle carries the bundle's",
-                     total_means="documents whose text matches")
-    catalogue = Describes(searches_on="what depositors wrote: titles, names, subjects, descriptions",
-                          row_describes="one deposit: a copy, a bundle or a collection", requires_every_word=True,
-                          year_means="the year a depositor typed: a work's, an edition's or a guess, without an era; "
-                                     "1 January may stand for the year alone",
-                          total_means="items that match")
-    address_hosts = ("archive.org", "www.archive.org", "web.archive.org", "ia[0-9]*.archive.org", "dn[0-9]*.archive.org")
+    text = Describes(
+        corpus="the recognised text of scanned and deposited documents of every kind and language",
+        publishes_page_number=False, requires_every_word=True,
+        year_means="the year filed for the item; a document inside a bundle carries the bundle's",
+        total_means="documents whose text matches")
+    catalogue = Describes(
+        searches_on="what depositors wrote: titles, names, subjects, descriptions",
+        row_describes="one deposit: a copy, a bundle or a collection", requires_every_word=True,
+        year_means="the year a depositor typed: a work's, an edition's or a guess, without an era; "
+                   "1 January may stand for the year alone",
+        total_means="items that match")
+    address_hosts = ("archive.org", "www.archive.org", "web.archive.org", "ia[0-9]*.archive.org",
+                     "dn[0-9]*.archive.org")
     unread_fields = ("editions", "place")
     spellings = "archive:journalofexpedit00ford"
 
@@ -200,33 +230,53 @@ class InternetArchive(Archive):
 
     @classmethod
     def read_identifier(cls, local: str) -> Reference:
-        """Item, then the file of a bundle if any, then what the reader was showing, as in ID/FILE/page/leaf24/mode/2up."""
+        """Item, then the file of a bundle if any, then what the reader was showing, as in
+        ID/FILE/page/leaf24/mode/2up."""
         item, *rest = [unquote(segment) for segment in local.split("/") if segment] or [""]
-        end = next((at for at, segment in enumerate(rest) if segment in ("page", "mode", "search")), len(rest))
+        end = next((at for at, segment in enumerate(rest) if segment in ("page", "mode", "search")),
+                   len(rest))
         file = "/".join(rest[:end]) or None
         if not ITEM.fullmatch(item) or (file and not records.is_file(file)):
-            raise InvalidInput("This is no identifier of the Internet Archive.", archive=KEY,
-                               hint="An item's is letters, digits, points, hyphens and underscores: " + cls.spellings + ".")
+            raise InvalidInput(
+                "This is no identifier of the Internet Archive.",
+                archive=KEY,
+                hint="An item's is letters, digits, points, hyphens and underscores: "
+                + cls.spellings
+                + ".",
+            )
         spelling = item + (f"/{records.spell_file(file)}" if file else "")
         label = rest[rest.index("page") + 1] if "page" in rest[:-1] else ""
         leaf = re.fullmatch(r"leaf(\d{1,6})", label, re.ASCII)
         read_as = None
         if label and leaf is None:
-            read_as = (f"read as {KEY}:{spelling}; the page {label[:20]!r} of the address counts the pages that the reader "
-                       "shows, or is a printed number, and is no leaf; it was left aside. Give the leaf as page.")
-        return Reference(source=KEY, local=spelling, page=int(leaf[1]) if leaf else None, file=file, read_as=read_as)
+            read_as = (
+                f"read as {KEY}:{spelling}; the page {label[:20]!r} of the address counts the "
+                f"pages that the reader "
+                "shows, or is a printed number, and is no leaf; it was left aside. Give the leaf "
+                "as page."
+            )
+        return Reference(source=KEY, local=spelling, page=int(leaf[1]) if leaf else None, file=file,
+                         read_as=read_as)
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:
         host = (address.hostname or "").lower()
         path = "/".join(segment for segment in address.path.split("/") if segment)
         if host == "web.archive.org" or path.split("/")[0] in ("web", "wayback"):
-            raise InvalidInput("This address is a capture of a web page, not an item of the Internet Archive.", archive=KEY,
-                               hint="Open it in a browser; items have addresses such as https://archive.org/details/….")
+            raise InvalidInput(
+                "This address is a capture of a web page, not an item of the Internet Archive.",
+                archive=KEY,
+                hint="Open it in a browser; items have addresses such as "
+                     "https://archive.org/details/….",
+            )
         named = (_NODE_PATH if re.fullmatch(NODE, host) else _SITE_PATH).fullmatch(path)
         if named is None:
-            raise InvalidInput("This address of the Internet Archive names no item.", archive=KEY,
-                               hint="Give an item's address, such as https://archive.org/details/journalofexpedit00ford.")
+            raise InvalidInput(
+                "This address of the Internet Archive names no item.",
+                archive=KEY,
+                hint="Give an item's address, such as "
+                     "https://archive.org/details/journalofexpedit00ford.",
+            )
         shown = f"/{address.fragment}" if address.fragment.startswith("page/") else ""
         return cls.read_identifier(named[named.lastindex or 0] + shown)
 
@@ -237,27 +287,39 @@ class InternetArchive(Archive):
         identifying = next((name for name in IDENTIFYING if name in query.fields), None)
         sent, year = spelled(query.words), _year_filter(query)
         if not sent:
-            return Request(query=query, absent_because="No word was left that its text index can search for.")
+            return Request(
+                query=query, absent_because="No word was left that its text index can search for."
+            )
         if identifying:
-            return Request(query=query, absent_because=f"Its text index cannot be searched by {identifying}.")
+            return Request(
+                query=query, absent_because=f"Its text index cannot be searched by {identifying}."
+            )
         years = (("filter_map", year),) if year else ()
         ask = _production(query, (("service_backend", "fts"), ("user_query", sent), *years), "year")
-        return plan_from(query, _with_years(query, {"facets": "aggregations=year"}, f"filter_map={year}"),
+        return plan_from(query,
+                         _with_years(query, {"facets": "aggregations=year"}, f"filter_map={year}"),
                          dict.fromkeys(query.narrowings, _NO_FILTER), asks=(ask,),
                          beyond=past_ceiling(cls, query.page, query.rows, records.CEILING))
 
     def search_text(self, request: Request) -> Page:
         query = request.query
-        return self._searched(request, partial(records.read_match, query, spelled(query.words)), "documents")
+        return self._searched(
+            request, partial(records.read_match, query, spelled(query.words)), "documents"
+        )
 
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
         clauses, order = _clauses(query), _SORTS.get(query.sort)
-        identifying = next((name for name in IDENTIFYING if name in query.fields and name not in clauses), None)
+        identifying = next(
+            (name for name in IDENTIFYING if name in query.fields and name not in clauses), None
+        )
         if identifying or not clauses:
-            absent = _ABSENT[identifying] if identifying else "Nothing was left that its catalogue can search on."
+            absent = (_ABSENT[identifying] if identifying
+                      else "Nothing was left that its catalogue can search on.")
             return Request(query=query, absent_because=absent, media_type_asked=query.media_type)
-        spelling = {**clauses, "facets": f"aggregations={_COUNTED}"} | ({"sort": order} if order else {})
+        spelling = {**clauses, "facets": f"aggregations={_COUNTED}"} | (
+            {"sort": order} if order else {}
+        )
         because = {**dict.fromkeys(query.narrowings, "no word of it could be sent"), **_DROPPED,
                    "sort": f"its catalogue has no order by {query.sort}"}
         return plan_from(query, _with_years(query, spelling, clauses.get("year", "")), because,
@@ -269,10 +331,14 @@ class InternetArchive(Archive):
         return self._searched(request, records.read_row, "items")
 
     def browse_collections(self, query: str | None, rows: int, page: int) -> Page:
-        """Collections whose record holds the words; without words all of them, most downloaded first."""
+        """Collections whose record holds the words; without words all of them, most downloaded
+        first."""
         sent = spelled(query or "")
         if query and not sent:
-            raise InvalidInput("query: no word of it can be searched for in the Internet Archive's catalogue.", archive=KEY)
+            raise InvalidInput(
+                "query: no word of it can be searched for in the Internet Archive's catalogue.",
+                archive=KEY,
+            )
         lucene = f"({sent}) AND mediatype:collection" if sent else "mediatype:collection"
         order = None if sent else "downloads desc"
         notes: tuple[str, ...] = ("Its counts of items are approximate.",)
@@ -296,98 +362,138 @@ class InternetArchive(Archive):
             return Page(beyond=told.message)
         came, total = records.rows_in(reply.value)
         return page_of_rows(type(self), came, read, page=query.page, rows=query.rows, total=total,
-                            ceiling=records.CEILING, facets=records.read_facets(reply.value, counts_what),
+                            ceiling=records.CEILING,
+                            facets=records.read_facets(reply.value, counts_what),
                             notes=_spelling_note(query))
 
     # -- reading
 
     def _metadata(self, reference: Reference) -> dict[str, Any]:
-        reply = self.ask(Ask(url=f"{SITE}/metadata/{quote(records.item_of(reference), safe='@')}", check=records.check_metadata))
+        reply = self.ask(Ask(url=f"{SITE}/metadata/{quote(records.item_of(reference), safe='@')}",
+                             check=records.check_metadata))
         return mapping(reply.value)
 
     def read_record(self, reference: Reference, wanted: ItemQuery) -> ItemPage:
         """A record, and the leaves asked for, from one answer."""
         record = self._metadata(reference)
         item = records.read_item(records.item_of(reference), record, self.catalogue.year_means)
-        notes = (f"The whole record was read; {reference.file!r} is one document in it.",) if reference.file else ()
+        notes = ((f"The whole record was read; {reference.file!r} is one document in it.",)
+                 if reference.file else ())
         if not wanted.wants("pages"):
             return ItemPage(item=item, notes=notes)
         try:
             scan = records.read_scan(reference, record)
         except InvalidInput as several:
-            return ItemPage(item=item, notes=(*notes, f"Its pages are not listed: {several.message} {several.hint}"))
-        return ItemPage(item=replace(item, pages=_entries(scan, wanted)), list_total=len(scan.leaves()) or None,
-                        notes=(*notes, scan.numbering))
+            return ItemPage(
+                item=item,
+                notes=(*notes, f"Its pages are not listed: {several.message} {several.hint}"),
+            )
+        return ItemPage(item=replace(item, pages=_entries(scan, wanted)),
+                        list_total=len(scan.leaves()) or None, notes=(*notes, scan.numbering))
 
     def read_page(self, reference: Reference, page: int) -> PageText:
-        """The text of one leaf, by the data node's one-page route; the whole book's text can pass 10 MB.
+        """The text of one leaf, by the data node's one-page route; the whole book's text can pass
+        10 MB.
 
         Raises:
             RecordNotFound: the record lists its leaves, or counts them, and this is none of them.
             UnreadableAnswer: the route answered with another leaf twice.
         """
         scan = records.read_scan(reference, self._metadata(reference))
-        described = replace(scan.page, page_number=page, page_number_is="leaf", source_url=scan.address(page))
+        described = replace(
+            scan.page, page_number=page, page_number_is="leaf", source_url=scan.address(page)
+        )
         if described.text_refused:
             return described
         leaves = scan.leaves()
         if leaves and page not in leaves:
-            raise RecordNotFound(f"Leaf {page} is not among the {len(leaves)} leaves of this document.", archive=KEY,
-                                 hint=f"Its leaves run from {leaves[0]} to {leaves[-1]}.")
+            raise RecordNotFound(
+                f"Leaf {page} is not among the {len(leaves)} leaves of this document.",
+                archive=KEY,
+                hint=f"Its leaves run from {leaves[0]} to {leaves[-1]}.",
+            )
         if scan.doc is None:
-            return replace(described, notes=("The record lists no recognised text; there are images or files only.",))
+            return replace(
+                described,
+                notes=("The record lists no recognised text; there are images or files only.",),
+            )
         index, leaf, text = self._landed(scan, page)
         if leaf is None:
             return replace(described, text_refused=_TEXT_CLOSED)
         if leaf != page:
-            raise UnreadableAnswer(f"The text route answered with leaf {leaf} where leaf {page} was asked.", archive=KEY)
+            raise UnreadableAnswer(
+                f"The text route answered with leaf {leaf} where leaf {page} was asked.",
+                archive=KEY,
+            )
         leaves, printed = scan.leaves(hidden=max(0, page - index)), scan.printed.get(page)
-        route = (f"Read as reader page {index} by the data node's one-page route (BookReaderGetTextWrapper); "
-                 f"the answer names leaf {leaf}.")
-        return replace(described, text=text, printed_page=printed, notes=(route, scan.numbering) if printed else (route,),
+        route = (f"Read as reader page {index} by the data node's one-page route "
+                 f"(BookReaderGetTextWrapper); " f"the answer names leaf {leaf}.")
+        return replace(described, text=text, printed_page=printed,
+                       notes=(route, scan.numbering) if printed else (route,),
                        previous_page=max((other for other in leaves if other < page), default=None),
                        next_page=min((other for other in leaves if other > page), default=None))
 
     def _landed(self, scan: records.Scan, page: int) -> tuple[int, int | None, str]:
         """The place in the reader that was asked for a leaf, the leaf that came and its text.
 
-        The route counts the pages that the reader shows. Where the record lists them, a leaf's place is known; else one
-        hidden leaf, the colour card in front, is supposed, and the difference to the leaf that came corrected once.
+        The route counts the pages that the reader shows. Where the record lists them, a leaf's
+        place is known; else one hidden leaf, the colour card in front, is supposed, and the
+        difference to the leaf that came corrected once.
         """
         index = scan.leaves().index(page) if scan.printed else max(0, page - 1)
         leaf, text = self._leaf(scan, index)
         if leaf is not None and leaf != page:
             index += page - leaf
             if index < 0:
-                raise RecordNotFound(f"Leaf {page} is hidden: the reader's first page is leaf {page - index}.", archive=KEY)
+                raise RecordNotFound(
+                    f"Leaf {page} is hidden: the reader's first page is leaf {page - index}.",
+                    archive=KEY,
+                )
             leaf, text = self._leaf(scan, index)
         return index, leaf, text
 
     def _leaf(self, scan: records.Scan, index: int) -> tuple[int | None, str]:
-        """One page by its place in the reader: the leaf it names and its text; no leaf when the text is not open."""
-        params = {"path": f"{scan.folder}/{scan.doc}_djvu.xml", "mode": "djvu_xml", "page": str(index)}
+        """One page by its place in the reader: the leaf it names and its text; no leaf when the
+        text is not open."""
+        params = {"path": f"{scan.folder}/{scan.doc}_djvu.xml", "mode": "djvu_xml",
+                  "page": str(index)}
         url = scan.served_at("/BookReader/BookReaderGetTextWrapper.php")
-        reply = self.ask(Ask(url=url, body="xml", params=tuple(params.items()), statuses=(200, 401, 403, 404)))
+        reply = self.ask(
+            Ask(url=url, body="xml", params=tuple(params.items()), statuses=(200, 401, 403, 404))
+        )
         if reply.status == 404:
-            raise ArchiveUnreachable("The data node does not serve the page text that the record lists.", archive=KEY, status=404)
+            raise ArchiveUnreachable(
+                "The data node does not serve the page text that the record lists.",
+                archive=KEY,
+                status=404,
+            )
         return (None, "") if reply.status != 200 else records.read_leaf(reply.value)
 
     def search_record(self, reference: Reference, words: str, max_passages: int) -> Passages:
-        """Paragraphs of one document that hold the words. Words outside quotation marks are matched each for itself."""
+        """Paragraphs of one document that hold the words. Words outside quotation marks are matched
+        each for itself."""
         record = self._metadata(reference)
         scan = records.read_scan(reference, record)
         if scan.page.text_refused:
             return Passages(page=scan.page)
         if scan.doc is None:
-            return Passages(page=scan.page, notes=("The record lists no recognised text to search in.",))
-        params = {"item_id": records.item_of(reference), "doc": scan.doc, "path": scan.folder, "q": words}
+            return Passages(
+                page=scan.page, notes=("The record lists no recognised text to search in.",)
+            )
+        params = {"item_id": records.item_of(reference), "doc": scan.doc, "path": scan.folder,
+                  "q": words}
         try:
-            reply = self.ask(Ask(url=scan.served_at("/fulltext/inside.php"), params=tuple(params.items()),
-                                 statuses=(200, 401, 403, 404), check_text=records.check_inside_text, check=records.check_inside))
+            reply = self.ask(
+                Ask(url=scan.served_at("/fulltext/inside.php"), params=tuple(params.items()),
+                    statuses=(200, 401, 403, 404), check_text=records.check_inside_text,
+                    check=records.check_inside)
+            )
         except records.Told as told:
             return Passages(page=replace(scan.page, text_refused=told.message))
         if reply.status == 404 and not records.restricted(mapping(record.get("metadata"))):
-            raise ArchiveUnreachable("The data node has no search inside this item.", archive=KEY, status=404)
+            raise ArchiveUnreachable(
+                "The data node has no search inside this item.", archive=KEY, status=404
+            )
         if reply.status != 200:
             return Passages(page=replace(scan.page, text_refused=records.SEARCH_CLOSED))
         return records.read_passages(scan, mapping(reply.value), words, max_passages)

@@ -1,9 +1,11 @@
-"""How the Internet Archive writes refusals, rows, records and leaves, and how each becomes a value here. Pure functions.
+"""How the Internet Archive writes refusals, rows, records and leaves, and how each becomes a value
+here. Pure functions.
 
-A field is text in one record, a list in the next, a number, null or absent in others; every reader here takes all of them.
+A field is text in one record, a list in the next, a number, null or absent in others; every reader
+here takes all of them.
 
-Sources: "Item Metadata API: Read", "Internet Archive Metadata", the Archive's own search client and BookReader, and what was
-recorded (facts of 2026-11).
+Sources: "Item Metadata API: Read", "Internet Archive Metadata", the Archive's own search client and
+BookReader, and what was recorded (facts of 2026-11).
 """
 from __future__ import annotations
 
@@ -52,42 +54,66 @@ from ..text import (
 KEY = "archive"
 SITE = "https://archive.org"
 CEILING = 10_000  # page x rows beyond this is refused with RANGE_OUT_OF_BOUNDS, on both searches
-PAST_CEILING = f"Only the first {CEILING:,} rows of a search are ever served; narrow the question instead."
-SEARCH_CLOSED = ("The Internet Archive holds this text but does not let anonymous readers search it; "
-                 "open the item at its address.")
+PAST_CEILING = (
+    f"Only the first {CEILING:,} rows of a search are ever served; narrow the question instead."
+)
+SEARCH_CLOSED = (
+    "The Internet Archive holds this text but does not let anonymous readers search it; "
+    "open the item at its address."
+)
 YEARS = range(1000, 2201)  # a year outside is a placeholder ("0001-01-01") or a slip of the typist
 LEAVES_MAX = 100_000  # a record that states more images than any scan has states none
 PASSAGE_CHARS = 600  # about 300 either side of a match (DESIGN, read_text)
 
-NODE = r"(?:ia|dn)\d+\.[a-z]{2}\.archive\.org"  # a data node, as metadata names it: ia601302.us.archive.org
+# a data node, as metadata names it: ia601302.us.archive.org
+NODE = r"(?:ia|dn)\d+\.[a-z]{2}\.archive\.org"
 ITEM = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FOLDER = re.compile(r"/\d+/items/[A-Za-z0-9@._-]+")
 _MARK = re.compile(r"\{\{\{|\}\}\}|</?IA_FTS_MATCH>")
 _OPENING = {"{{{", "<IA_FTS_MATCH>"}
-_UPSTREAM = re.compile(r"\[[A-Z_]*ERROR\]|HTTP 5\d\d|backend|elasticsearch|encountered an exception|did not respond"
-                       r"|(?:request|query|call) failed", re.IGNORECASE)
+_UPSTREAM = re.compile(
+    r"\[[A-Z_]*ERROR\]|HTTP 5\d\d|backend|elasticsearch|encountered an exception|did not respond"
+    r"|(?:request|query|call) failed",
+    re.IGNORECASE,
+)
 _LENDING = {"inlibrary", "printdisabled"}
 _BOOKKEEPING = {  # formats, and one name, of files that the archive makes for itself
-    "Metadata", "Item Tile", "Archive BitTorrent", "Log", "Cloth Cover Detection Log", "Page Numbers JSON", "OCR Page Index",
-    "Scandata", "MARC Source", "Checksums", "Flac FingerPrint", "Columbia Peaks", "__ia_thumb.jpg"}
+    "Metadata",
+    "Item Tile",
+    "Archive BitTorrent",
+    "Log",
+    "Cloth Cover Detection Log",
+    "Page Numbers JSON",
+    "OCR Page Index",
+    "Scandata",
+    "MARC Source",
+    "Checksums",
+    "Flac FingerPrint",
+    "Columbia Peaks",
+    "__ia_thumb.jpg",
+}
 _DJVU = "_djvu.xml"  # behind the name of a document, the file of its recognised text
-_DERIVED = r"_(?:djvu|hocr|chocr|abbyy|text|bw|jp2|orig_jp2|page_numbers|scandata)[\w.]*|\.\w{1,5}"  # "…_djvu.txt", "….pdf"
-_NUMBERS = (("isbn", "isbn"), ("issn", "issn"), ("lccn", "lccn"), ("oclc", "oclc-id"), ("ark", "identifier-ark"))
-_ROLES = (("creator", "creator"), ("associated-names", "associated name"), ("contributor", "contributor of the copy"),
-          ("sponsor", "sponsor of the digitisation"))
+# "…_djvu.txt", "….pdf"
+_DERIVED = r"_(?:djvu|hocr|chocr|abbyy|text|bw|jp2|orig_jp2|page_numbers|scandata)[\w.]*|\.\w{1,5}"
+_NUMBERS = (("isbn", "isbn"), ("issn", "issn"), ("lccn", "lccn"), ("oclc", "oclc-id"),
+            ("ark", "identifier-ark"))
+_ROLES = (("creator", "creator"), ("associated-names", "associated name"),
+          ("contributor", "contributor of the copy"), ("sponsor", "sponsor of the digitisation"))
 
 
-# ---- refusals, told before an answer is kept -----------------------------------------------------------------------
+# ---- refusals, told before an answer is kept -----------------------------------------------------
 
 class Told(InvalidInput):
-    """What the archive says in place of an answer, and is no failure: a page never served, a text not open."""
+    """What the archive says in place of an answer, and is no failure: a page never served, a text
+    not open."""
 
 
 def check_search(reply: Reply) -> None:
-    """Tell the three outcomes of a refused search apart by wording, since both statuses 200 and 400 carry all three.
+    """Tell the three outcomes of a refused search apart by wording, since both statuses 200 and 400
+    carry all three.
 
-    A stated objection, and a 422, are the caller's to mend; a backend's complaint, or a 400 that gives no reason, is the
-    archive's.
+    A stated objection, and a 422, are the caller's to mend; a backend's complaint, or a 400 that
+    gives no reason, is the archive's.
     """
     reason, failed = _objection(reply)
     if reply.status == 404 or (reply.status == 200 and not reason and not failed):
@@ -96,21 +122,32 @@ def check_search(reply: Reply) -> None:
         raise Told(PAST_CEILING, archive=KEY, status=reply.status)
     if (not reason and reply.status != 422) or _UPSTREAM.search(reason):
         said = f" It said: {reason}" if reason else " It gave no reason."
-        raise ArchiveUnreachable(f"The Internet Archive could not search.{said}", archive=KEY, status=reply.status)
-    raise InvalidInput(f"The Internet Archive refuses this query: {reason or 'it gives no reason.'}",
-                       archive=KEY, status=reply.status,
-                       hint="Change the query: plainer words, and quotation marks in pairs.")
+        raise ArchiveUnreachable(
+            f"The Internet Archive could not search.{said}", archive=KEY, status=reply.status
+        )
+    raise InvalidInput(
+        f"The Internet Archive refuses this query: {reason or 'it gives no reason.'}",
+        archive=KEY,
+        status=reply.status,
+        hint="Change the query: plainer words, and quotation marks in pairs.",
+    )
 
 
 def _objection(reply: Reply) -> tuple[str, bool]:
-    """The reason a search answer states, wherever it states it, "" for none; and whether it says that it failed."""
+    """The reason a search answer states, wherever it states it, "" for none; and whether it says
+    that it failed."""
     answer = mapping(reply.value)
     response = mapping(answer.get("response"))
     header = mapping(response.get("header"))
-    blocks = [holder.get(key) for holder in (answer, response, header) for key in ("error", "errors")]
-    if isinstance(reply.value, str) and reply.status != 200 and not reply.value.lstrip().startswith("<"):
+    blocks = [
+        holder.get(key) for holder in (answer, response, header) for key in ("error", "errors")
+    ]
+    if (isinstance(reply.value, str) and reply.status != 200
+        and not reply.value.lstrip().startswith("<")):
         blocks.append(reply.value)
-    entries = [entry for block in blocks for entry in (block if isinstance(block, list) else [block])]
+    entries = [
+        entry for block in blocks for entry in (block if isinstance(block, list) else [block])
+    ]
     messages = [entry.get("message") if isinstance(entry, dict) else entry for entry in entries]
     return (joined(messages, " ") or "")[:300], header.get("succeeded") is False
 
@@ -122,15 +159,21 @@ def check_search_text(reply: Reply) -> None:
 
 
 def check_metadata(reply: Reply) -> None:
-    """An empty object is the archive's "no such item"; an error is a failure, and a withdrawn item exists."""
+    """An empty object is the archive's "no such item"; an error is a failure, and a withdrawn item
+    exists."""
     if not isinstance(reply.value, dict):
         raise UnreadableAnswer("The Internet Archive's record is of another shape.", archive=KEY)
     if not reply.value:
-        raise RecordNotFound("The Internet Archive holds no item of this identifier.", archive=KEY,
-                             hint="Identifiers match case exactly; find the item with search_items.")
+        raise RecordNotFound(
+            "The Internet Archive holds no item of this identifier.",
+            archive=KEY,
+            hint="Identifiers match case exactly; find the item with search_items.",
+        )
     if reply.value.get("error"):
         said = (joined(reply.value["error"]) or "")[:300]
-        raise ArchiveUnreachable(f"The Internet Archive could not read the record: {said}", archive=KEY)
+        raise ArchiveUnreachable(
+            f"The Internet Archive could not read the record: {said}", archive=KEY
+        )
     if not isinstance(reply.value.get("metadata"), dict) and not _true(reply.value.get("is_dark")):
         raise UnreadableAnswer("The Internet Archive's record holds no metadata.", archive=KEY)
 
@@ -146,13 +189,18 @@ def check_inside(reply: Reply) -> None:
         return
     answer = mapping(reply.value)
     if first(answer.get("error")):
-        raise ArchiveUnreachable("The Internet Archive could not search inside this item; its service reported an error.",
-                                 archive=KEY)
+        raise ArchiveUnreachable(
+            "The Internet Archive could not search inside this item; its service reported an "
+            "error.",
+            archive=KEY,
+        )
     if answer.get("indexed") is not False and not isinstance(answer.get("matches"), list):
-        raise UnreadableAnswer("The Internet Archive's search inside this item answered in another shape.", archive=KEY)
+        raise UnreadableAnswer(
+            "The Internet Archive's search inside this item answered in another shape.", archive=KEY
+        )
 
 
-# ---- names, years, addresses ---------------------------------------------------------------------------------------
+# ---- names, years, addresses ---------------------------------------------------------------------
 
 def item_of(reference: Reference) -> str:
     return reference.local.partition("/")[0]
@@ -164,13 +212,18 @@ def is_file(name: str) -> bool:
 
 
 def spell_file(file: str) -> str:
-    """A file's name as it stands in an identifier: letters of any script stay, what none may hold is percent-encoded."""
-    return re.sub(r"[^\w.,;!'()+@&=~$/-]", lambda found: quote(found.group(), safe="", errors="replace"), file)
+    """A file's name as it stands in an identifier: letters of any script stay, what none may hold
+    is percent-encoded."""
+    return re.sub(
+        r"[^\w.,;!'()+@&=~$/-]", lambda found: quote(found.group(), safe="", errors="replace"), file
+    )
 
 
 def _details(item: str, file: str | None = None) -> str:
     """The address a person opens: the item, or one document of a bundle."""
-    return f"{SITE}/details/{quote(item, safe='@')}" + (f"/{quote(file, errors='replace')}" if file else "")
+    return f"{SITE}/details/{quote(item, safe='@')}" + (
+        f"/{quote(file, errors='replace')}" if file else ""
+    )
 
 
 def _marking(found: str) -> str:
@@ -200,13 +253,16 @@ def _span(year: int | None) -> tuple[str, str] | None:
 
 
 def _prose(value: Any) -> str | None:
-    """A description, HTML or plain, one text or a list of them, as plain text with its paragraphs."""
-    texts = (plain(entry) for entry in (value if isinstance(value, list) else [value]) if isinstance(entry, str))
+    """A description, HTML or plain, one text or a list of them, as plain text with its
+    paragraphs."""
+    texts = (plain(entry) for entry in (value if isinstance(value, list) else [value])
+             if isinstance(entry, str))
     return "\n\n".join(text for text in texts if text) or None
 
 
 def _unmark(marked: str) -> tuple[str, Spans]:
-    """The text without either style of marks, and where the words between an opening and a closing one stand in it."""
+    """The text without either style of marks, and where the words between an opening and a closing
+    one stand in it."""
     text, begin = "", None
     at: list[tuple[int, int]] = []
     for piece in re.split(f"({_MARK.pattern})", marked):
@@ -228,31 +284,39 @@ def _excerpt(marked: str, max_chars: int) -> Excerpt:
     body = cut.strip(ELLIPSIS)
     begin = text.index(body, max(0, around - max_chars))
     shift = cut.index(body) - begin
-    whole = tuple((start + shift, end + shift) for start, end in at if start >= begin and end <= begin + len(body))
+    whole = tuple((start + shift, end + shift) for start, end in at
+                  if start >= begin and end <= begin + len(body))
     return Excerpt(text=cut, at=whole, kind="passage")
 
 
-# ---- rows of a search ----------------------------------------------------------------------------------------------
+# ---- rows of a search ----------------------------------------------------------------------------
 
 def rows_in(answer: Any) -> tuple[list[Any], int | None]:
     """The rows of either search, unread, and how many match in all."""
     response = mapping(mapping(answer).get("response"))
     hits = mapping(mapping(response.get("body")).get("hits"))
-    found, total = response.get("docs", hits.get("hits")), response.get("numFound", hits.get("total"))
+    found, total = (response.get("docs", hits.get("hits")),
+                    response.get("numFound", hits.get("total")))
     if not isinstance(found, list):
-        raise UnreadableAnswer("The Internet Archive's search answered in another shape.", archive=KEY)
+        raise UnreadableAnswer(
+            "The Internet Archive's search answered in another shape.", archive=KEY
+        )
     return found, amount(total.get("value") if isinstance(total, dict) else total)
 
 
 def read_facets(answer: Any, counts_what: str) -> tuple[Facet, ...]:
-    """Terms and counts by field; years may come as a histogram instead, bare counts from `first_bucket_key` on."""
+    """Terms and counts by field; years may come as a histogram instead, bare counts from
+    `first_bucket_key` on."""
     found = []
     body = mapping(mapping(mapping(answer).get("response")).get("body"))
     for name, block in mapping(body.get("aggregations")).items():
-        values = tuple(FacetValue(value=term, count=count) for term, stated in _counted(mapping(block))
+        values = tuple(FacetValue(value=term, count=count)
+                       for term, stated in _counted(mapping(block))
                        if term and (count := amount(stated)))
         if values:
-            found.append(Facet(field=name.removesuffix("_histogram"), counts_what=counts_what, values=values))
+            found.append(
+                Facet(field=name.removesuffix("_histogram"), counts_what=counts_what, values=values)
+            )
     return tuple(found)
 
 
@@ -260,7 +324,9 @@ def _counted(block: Mapping[str, Any]) -> list[tuple[str | None, Any]]:
     """Each term of one field with its count as stated; a stretch of years is "1850-1859"."""
     buckets, begin = listing(block.get("buckets")), integer(block.get("first_bucket_key"))
     if begin is None:
-        return [(first(bucket.get("key")), bucket.get("doc_count")) for bucket in map(mapping, buckets)]
+        return [
+            (first(bucket.get("key")), bucket.get("doc_count")) for bucket in map(mapping, buckets)
+        ]
     step = integer(block.get("interval")) or 1
     years = range(begin, begin + step * len(buckets), step)
     return [(str(at) if step == 1 else f"{at}-{at + step - 1}", count)
@@ -268,7 +334,8 @@ def _counted(block: Mapping[str, Any]) -> list[tuple[str | None, Any]]:
 
 
 def read_match(query: Query, sent: str, hit: Any) -> TextMatch | None:
-    """One hit. `page_num` is left out: it is no page of the match but a number of the whole document, mostly 1."""
+    """One hit. `page_num` is left out: it is no page of the match but a number of the whole
+    document, mostly 1."""
     fields = mapping(mapping(hit).get("fields"))
     item, file, year = _named(fields), first(fields.get("file_basename")), _year(fields)
     if item is None:
@@ -304,11 +371,13 @@ def read_row(row: Any) -> Record | None:
     item, date, year = _named(fields), first(fields.get("date")), _year(fields)
     if item is None:
         return None
-    return Record(
-        identifier=f"{KEY}:{item}", title=joined(fields.get("title")), creator=joined(fields.get("creator")), year=year,
-        span=_span(year), date=date.removesuffix("T00:00:00Z") if date else None, media_type=first(fields.get("mediatype")),
-        source_url=_details(item), downloads=amount(fields.get("downloads")), languages=strings(fields.get("language")),
-        publishers=strings(fields.get("publisher")))
+    return Record(identifier=f"{KEY}:{item}", title=joined(fields.get("title")),
+                  creator=joined(fields.get("creator")), year=year, span=_span(year),
+                  date=date.removesuffix("T00:00:00Z") if date else None,
+                  media_type=first(fields.get("mediatype")), source_url=_details(item),
+                  downloads=amount(fields.get("downloads")),
+                  languages=strings(fields.get("language")),
+                  publishers=strings(fields.get("publisher")))
 
 
 def read_collection(row: Any) -> Collection | None:
@@ -316,11 +385,12 @@ def read_collection(row: Any) -> Collection | None:
     slug = _named(fields)
     if slug is None:
         return None
-    return Collection(slug=f"{KEY}:{slug}", title=joined(fields.get("title")), description=_prose(fields.get("description")),
+    return Collection(slug=f"{KEY}:{slug}", title=joined(fields.get("title")),
+                      description=_prose(fields.get("description")),
                       item_count=amount(fields.get("item_count")), source_url=_details(slug))
 
 
-# ---- records -------------------------------------------------------------------------------------------------------
+# ---- records -------------------------------------------------------------------------------------
 
 def read_item(item: str, record: Mapping[str, Any], year_means: str | None) -> Item:
     """A record whole, but for its leaves."""
@@ -328,86 +398,111 @@ def read_item(item: str, record: Mapping[str, Any], year_means: str | None) -> I
     copies, generated = _copies(item, listing(record.get("files")))
     creators, images = strings(metadata.get("creator")), amount(metadata.get("imagecount"))
     numbers = {name: strings(metadata.get(key)) for name, key in _NUMBERS}
-    return Item(
-        identifier=f"{KEY}:{item}", title=joined(metadata.get("title")), creator="; ".join(creators) or None, creators=creators,
-        year=_year(metadata), year_means=year_means, date=first(metadata.get("date")), source_url=_details(item),
-        media_type=first(metadata.get("mediatype")), description=_prose(metadata.get("description")),
-        notes=_record_notes(record), rights=_rights(metadata), context=_context(metadata),
-        copies=copies, copies_available=len(copies), generated_entries=generated,
-        subjects=tuple(dict.fromkeys(part for text in strings(metadata.get("subject")) for part in strings(text.split(";")))),
-        contributors=tuple(Contributor(name=name, role=role) for key, role in _ROLES for name in strings(metadata.get(key))),
-        language=strings(metadata.get("language")), publisher=joined(metadata.get("publisher")),
-        call_number=joined(metadata.get("call_number")), extent=f"{images} page images" if images else None,
-        standard_numbers={name: got for name, got in numbers.items() if got})
+    return Item(identifier=f"{KEY}:{item}", title=joined(metadata.get("title")),
+                creator="; ".join(creators) or None, creators=creators, year=_year(metadata),
+                year_means=year_means, date=first(metadata.get("date")), source_url=_details(item),
+                media_type=first(metadata.get("mediatype")),
+                description=_prose(metadata.get("description")), notes=_record_notes(record),
+                rights=_rights(metadata), context=_context(metadata), copies=copies,
+                copies_available=len(copies), generated_entries=generated,
+                subjects=tuple(dict.fromkeys(part for text in strings(metadata.get("subject"))
+                                             for part in strings(text.split(";")))),
+                contributors=tuple(Contributor(name=name, role=role) for key, role in _ROLES
+                                   for name in strings(metadata.get(key))),
+                language=strings(metadata.get("language")),
+                publisher=joined(metadata.get("publisher")),
+                call_number=joined(metadata.get("call_number")),
+                extent=f"{images} page images" if images else None,
+                standard_numbers={name: got for name, got in numbers.items() if got})
 
 
 def _record_notes(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """What must be known of a record before its parts are read: withdrawn, a collection, not offered."""
+    """What must be known of a record before its parts are read: withdrawn, a collection, not
+    offered."""
     private = sum(_true(mapping(entry).get("private")) for entry in listing(record.get("files")))
-    said = (
-        (_true(record.get("is_dark")),
-         "This item exists, and the Internet Archive has withdrawn it: its record and files are not shown."),
-        (_true(record.get("is_collection")), "This is a collection; its files are those of its own record, not its members'."),
-        (_true(record.get("nodownload")), "The Internet Archive does not offer the files of this item for download."),
-        (private > 0, f"{private} of its files are private: listed, and not open to download."))
+    said = ((_true(record.get("is_dark")),
+             "This item exists, and the Internet Archive has withdrawn it: its record and files "
+             "are not shown."),
+            (_true(record.get("is_collection")),
+             "This is a collection; its files are those of its own record, not its members'."),
+            (_true(record.get("nodownload")),
+             "The Internet Archive does not offer the files of this item for download."),
+            (private > 0, f"{private} of its files are private: listed, and not open to download."))
     return tuple(sentence for holds, sentence in said if holds)
 
 
 def _collections(metadata: Mapping[str, Any]) -> list[str]:
     """The collections an item is filed in; a reader's own list of favourites (fav-…) is none."""
-    return [slug for slug in strings(metadata.get("collection")) if ITEM.fullmatch(slug) and not slug.startswith("fav-")]
+    return [slug for slug in strings(metadata.get("collection"))
+            if ITEM.fullmatch(slug) and not slug.startswith("fav-")]
 
 
 def restricted(metadata: Mapping[str, Any]) -> bool:
-    return _true(metadata.get("access-restricted-item")) or not _LENDING.isdisjoint(_collections(metadata))
+    return _true(metadata.get("access-restricted-item")) or not _LENDING.isdisjoint(
+        _collections(metadata)
+    )
 
 
 def _rights(metadata: Mapping[str, Any]) -> Rights:
-    """Terms as the record states them: its free text, its status of copyright, the address of its licence."""
-    status, licence = joined(metadata.get("possible-copyright-status")), first(metadata.get("licenseurl"))
+    """Terms as the record states them: its free text, its status of copyright, the address of its
+    licence."""
+    status, licence = (joined(metadata.get("possible-copyright-status")),
+                       first(metadata.get("licenseurl")))
     parts = (_prose(metadata.get("rights")), status and f"Possible copyright status: {status}",
              licence and f"Licence: {licence}")
     statement = "\n".join(part for part in parts if part) or None
     notes = [] if statement else ["The record states no terms of reuse; silence grants nothing."]
     if restricted(metadata):
-        notes.append("The Internet Archive marks this item as restricted: it is lent or opened to some readers only.")
+        notes.append(
+            "The Internet Archive marks this item as restricted: it is lent or opened to some "
+            "readers only."
+        )
     linked = re.search(r'href="(https?://[^"\s]+)"', joined(metadata.get("rights")) or "")
-    return Rights(statement=statement, url=licence or (linked[1] if linked else None), note=" ".join(notes) or None,
-                  covers="this item, as its depositor states it")
+    return Rights(statement=statement, url=licence or (linked[1] if linked else None),
+                  note=" ".join(notes) or None, covers="this item, as its depositor states it")
 
 
 def _copies(item: str, files: list[Any]) -> tuple[tuple[Copy, ...], int]:
-    """The files a reader may want, and how many others are the archive's own bookkeeping or unreadable entries."""
+    """The files a reader may want, and how many others are the archive's own bookkeeping or
+    unreadable entries."""
     copies = []
     for entry in map(mapping, files):
         name, form = first(entry.get("name")), first(entry.get("format"))
-        own = not _BOOKKEEPING.isdisjoint((name, form)) or entry.get("source") == "metadata" or _true(entry.get("old_version"))
+        own = (not _BOOKKEEPING.isdisjoint((name, form)) or entry.get("source") == "metadata"
+               or _true(entry.get("old_version")))
         if name is None or own:
             continue
         closed = " (private: not open to download)" if _true(entry.get("private")) else ""
-        copies.append(Copy(label=name + closed, format=form, size_bytes=amount(entry.get("size")),
-                           url=f"{SITE}/download/{quote(item, safe='@')}/{quote(name, errors='replace')}"))
+        copies.append(
+            Copy(label=name + closed, format=form, size_bytes=amount(entry.get("size")),
+                 url=f"{SITE}/download/{quote(item, safe='@')}/{quote(name, errors='replace')}")
+        )
     return tuple(copies), len(files) - len(copies)
 
 
 def _context(metadata: Mapping[str, Any]) -> tuple[Related, ...]:
     """Its collections, and the Open Library edition and work that the record names."""
     named = [(KEY, slug, "collection", _details(slug)) for slug in _collections(metadata)]
-    named += [("openlibrary", olid, f"{kind} in Open Library", f"https://openlibrary.org/{path}/{olid}")
-              for kind, path in (("edition", "books"), ("work", "works"))
-              for olid in strings(metadata.get(f"openlibrary_{kind}")) if re.fullmatch(r"OL\d+[MW]", olid)]
+    named += [
+        ("openlibrary", olid, f"{kind} in Open Library", f"https://openlibrary.org/{path}/{olid}")
+        for kind, path in (("edition", "books"), ("work", "works"))
+        for olid in strings(metadata.get(f"openlibrary_{kind}"))
+        if re.fullmatch(r"OL\d+[MW]", olid)
+    ]
     return tuple(Related(identifier=f"{source}:{name}", label=name, kind=kind, source_url=url)
                  for source, name, kind, url in named)
 
 
-# ---- one scanned document ------------------------------------------------------------------------------------------
+# ---- one scanned document ------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """One document of an item. `page` describes it as a page without text, and says whether its text is held and open.
+    """One document of an item. `page` describes it as a page without text, and says whether its
+    text is held and open.
 
-    `doc` names its recognised text, None when the record lists none. `printed` are the leaves that the reader shows, in its
-    order, each with its printed number; empty when the record does not list them. `numbering` says which of these it is.
+    `doc` names its recognised text, None when the record lists none. `printed` are the leaves that
+    the reader shows, in its order, each with its printed number; empty when the record does not
+    list them. `numbering` says which of these it is.
     """
 
     page: PageText
@@ -418,17 +513,22 @@ class Scan:
     numbering: str
 
     def leaves(self, hidden: int = 0) -> tuple[int, ...]:
-        """Leaf numbers in order; without a list, those from the first not hidden to the last image."""
+        """Leaf numbers in order; without a list, those from the first not hidden to the last
+        image."""
         return tuple(self.printed) or tuple(range(hidden, self.page.page_count or 0))
 
     def address(self, leaf: int | None) -> str:
         return self.page.source_url + ("" if leaf is None else f"/page/leaf{leaf}")
 
     def served_at(self, path: str) -> str:
-        """An address on its data node. Raises UnreadableAnswer when the record names none that this program may ask."""
+        """An address on its data node. Raises UnreadableAnswer when the record names none that this
+        program may ask."""
         if not (self.node and _FOLDER.fullmatch(self.folder)):
-            raise UnreadableAnswer("The record names no data node of the Internet Archive where its text could be read.",
-                                   archive=KEY)
+            raise UnreadableAnswer(
+                "The record names no data node of the Internet Archive where its text could be "
+                "read.",
+                archive=KEY,
+            )
         return f"https://{self.node}{path}"
 
 
@@ -436,11 +536,15 @@ def read_scan(reference: Reference, record: Mapping[str, Any]) -> Scan:
     """The document that a reference names in a record.
 
     Raises:
-        InvalidInput: a bundle named without its document, or with one it does not hold; the hint lists up to ten.
+        InvalidInput: a bundle named without its document, or with one it does not hold; the hint
+        lists up to ten.
     """
     metadata, item = mapping(record.get("metadata")), item_of(reference)
-    files = {first(entry.get("name")) or "": entry for entry in map(mapping, listing(record.get("files")))}
-    held = {name.removesuffix(_DJVU): entry for name, entry in files.items() if name.endswith(_DJVU)}
+    files = {first(entry.get("name")) or "": entry
+             for entry in map(mapping, listing(record.get("files")))}
+    held = {
+        name.removesuffix(_DJVU): entry for name, entry in files.items() if name.endswith(_DJVU)
+    }
     doc = _named_document(reference, tuple(held))
     closed = _closed(record, held.get(doc or "", {}))
     numbers = mapping(record.get("page_numbers")) if len(held) == 1 else {}
@@ -451,12 +555,14 @@ def read_scan(reference: Reference, record: Mapping[str, Any]) -> Scan:
         identifier=reference.identifier, title=joined(metadata.get("title")), page_count=count,
         rights=_rights(metadata), source_url=_details(item, doc if len(held) > 1 else None),
         item_identifier=f"{KEY}:{item}", ocr_available=bool(doc or closed), text_refused=closed)
-    return Scan(page=page, doc=doc, node=_node(record), folder=first(record.get("dir")) or "", printed=printed,
+    return Scan(page=page, doc=doc, node=_node(record), folder=first(record.get("dir")) or "",
+                printed=printed,
                 numbering=_numbering(printed, count, integer(numbers.get("confidence"))))
 
 
 def _closed(record: Mapping[str, Any], text: Mapping[str, Any]) -> str | None:
-    """Why the text of a document is not open, by its record and the entry of its text; None when nothing says so."""
+    """Why the text of a document is not open, by its record and the entry of its text; None when
+    nothing says so."""
     if _true(record.get("is_dark")):
         return "The Internet Archive has withdrawn this item; it exists, and nothing of it is open."
     if _true(text.get("private")):
@@ -467,7 +573,8 @@ def _closed(record: Mapping[str, Any], text: Mapping[str, Any]) -> str | None:
 
 def _printed(numbers: Mapping[str, Any]) -> dict[int, str | None]:
     """The printed number of each leaf that the reader shows, in its order."""
-    return {leaf: first(entry.get("pageNumber")) for entry in map(mapping, listing(numbers.get("pages")))
+    return {leaf: first(entry.get("pageNumber"))
+            for entry in map(mapping, listing(numbers.get("pages")))
             if (leaf := integer(entry.get("leafNum"))) is not None}
 
 
@@ -482,57 +589,79 @@ def _numbering(printed: Mapping[int, str | None], count: int | None, confidence:
         sure = "" if confidence is None else f", with a confidence of {confidence} in 100"
         return f"Printed page numbers are read by the Internet Archive's software{sure}."
     if count:
-        return "Leaves are counted from the record's number of page images; the reader may hide some, such as a colour card."
+        return ("Leaves are counted from the record's number of page images; the reader may hide "
+                "some, such as a colour card.")
     return "The record does not say how many leaves this item has."
 
 
 def _named_document(reference: Reference, docs: tuple[str, ...]) -> str | None:
-    """Which document's text is meant; a file of it (its PDF, its plain text) names it as well. None when no text is held."""
+    """Which document's text is meant; a file of it (its PDF, its plain text) names it as well. None
+    when no text is held."""
     file = reference.file
     if not docs or (file is None and len(docs) == 1):
         return next(iter(docs), None)
-    named = [doc for doc in docs if file and re.fullmatch(re.escape(doc) + f"(?:{_DERIVED})?", file)]
+    named = [
+        doc for doc in docs if file and re.fullmatch(re.escape(doc) + f"(?:{_DERIVED})?", file)
+    ]
     if named:
         return max(named, key=len)
     offered = ", ".join(f"{KEY}:{item_of(reference)}/{spell_file(doc)}" for doc in docs[:10])
     what = "holds several documents" if file is None else "holds text, but no document of this name"
     raise InvalidInput(f"This item {what}; name the one to read.", archive=KEY,
-                       hint=f"Give one of: {offered}" + (f" (the first 10 of {len(docs)})." if len(docs) > 10 else "."))
+                       hint=f"Give one of: {offered}"
+                       + (f" (the first 10 of {len(docs)})." if len(docs) > 10 else "."))
 
 
 def read_leaf(root: Any) -> tuple[int, str]:
-    """The leaf that a page of recognised text names, and its text: paragraphs apart, lines as printed; "" for a blank page."""
-    named = [param.get("value") or "" for param in root.iter("PARAM") if param.get("name") == "PAGE"]
+    """The leaf that a page of recognised text names, and its text: paragraphs apart, lines as
+    printed; "" for a blank page."""
+    named = [
+        param.get("value") or "" for param in root.iter("PARAM") if param.get("name") == "PAGE"
+    ]
     leaf = re.search(r"_(\d+)\.djvu$", named[0]) if len(named) == 1 else None
     if leaf is None:
         raise UnreadableAnswer("The page of text does not say which leaf it is.", archive=KEY)
-    paragraphs = ("\n".join(" ".join((word.text or "").strip() for word in line.iter("WORD")) for line in paragraph.iter("LINE"))
+    paragraphs = ("\n".join(" ".join((word.text or "").strip() for word in line.iter("WORD"))
+                            for line in paragraph.iter("LINE"))
                   for paragraph in root.iter("PARAGRAPH"))
     return int(leaf[1]), "\n\n".join(text for text in paragraphs if text.strip())
 
 
-def read_passages(scan: Scan, answer: Mapping[str, Any], wording: str, max_passages: int) -> Passages:
-    """The paragraphs that hold the words, some 300 characters either side of the first mark of each."""
+def read_passages(
+    scan: Scan, answer: Mapping[str, Any], wording: str, max_passages: int
+) -> Passages:
+    """The paragraphs that hold the words, some 300 characters either side of the first mark of
+    each."""
     if answer.get("indexed") is False:
-        unread = "The Internet Archive has not indexed this document's text, so it could not be searched."
+        unread = ("The Internet Archive has not indexed this document's text, so it could not be "
+                  "searched.")
         return Passages(page=scan.page, notes=(unread,))
     matches = answer["matches"]
-    read = [passage for match in map(mapping, matches) if (passage := _passage(scan, match, wording)) is not None]
+    read = [passage for match in map(mapping, matches)
+            if (passage := _passage(scan, match, wording)) is not None]
     if matches and not read:
-        raise UnreadableAnswer(f"None of the {len(matches)} matches inside this item could be read.", archive=KEY)
+        raise UnreadableAnswer(
+            f"None of the {len(matches)} matches inside this item could be read.", archive=KEY
+        )
     notes = ["Matches are counted by paragraph, and pages are leaves."]
     if len(words(wording)) > 1 and not re.fullmatch(r'"[^"]*"', wording.strip()):
-        notes.append("Words outside quotation marks are matched each for itself; quote a phrase to keep them together.")
+        notes.append(
+            "Words outside quotation marks are matched each for itself; quote a phrase to keep "
+            "them together."
+        )
     if len(read) < len(matches):
         notes.append(f"{len(matches) - len(read)} of {len(matches)} matches could not be read.")
-    return Passages(page=scan.page, passages=tuple(read[:max_passages]), match_count=len(matches), notes=tuple(notes))
+    return Passages(page=scan.page, passages=tuple(read[:max_passages]), match_count=len(matches),
+                    notes=tuple(notes))
 
 
 def _passage(scan: Scan, match: Mapping[str, Any], wording: str) -> Passage | None:
     """The leaf is that of the paragraph, else of its first box that names one."""
     text = first(match.get("text"))
     paragraph = mapping(next(iter(listing(match.get("par"))), None))
-    pages = (integer(mapping(place).get("page")) for place in (paragraph, *listing(paragraph.get("boxes"))))
+    pages = (integer(mapping(place).get("page"))
+             for place in (paragraph, *listing(paragraph.get("boxes"))))
     leaf = next((page for page in pages if page is not None), None)
     address = scan.address(leaf) + _marking(wording)
-    return Passage(page_number=leaf, text=_excerpt(text, PASSAGE_CHARS).text, source_url=address) if text else None
+    return (Passage(page_number=leaf, text=_excerpt(text, PASSAGE_CHARS).text, source_url=address)
+            if text else None)
