@@ -9,11 +9,11 @@ import re
 from datetime import datetime, timezone
 
 EARLIEST = 1000  # an earlier year is a placeholder ("0001-01-01"), a century ("15") or a slip
-_MONTH = (r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
+MONTH = (r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
           r"|janv(?:ier|\.)|f[ée]vr(?:ier|\.)|mars|avr(?:il|\.)|mai|juin|juil(?:let|\.)|ao[ûu]t"
           r"|d[ée]c(?:embre|\.)")
 _IN_FIGURES = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T[\d:.]+Z?)?)?)?", re.ASCII)
-_IN_WORDS = re.compile(rf"(?:\d{{1,2}}(?:er|st|nd|rd|th)? )?(?:{_MONTH})(?: \d{{1,2}})?,? "
+_IN_WORDS = re.compile(rf"(?:\d{{1,2}}(?:er|st|nd|rd|th)? )?(?:{MONTH})(?: \d{{1,2}})?,? "
                        r"(\d{4})", re.ASCII | re.IGNORECASE)
 _ONE_YEAR = re.compile(r"(\d{4})-\1", re.ASCII)  # a run that ends where it begins
 _LIMITS = (12, 31)  # of a month and a day in figures
