@@ -377,18 +377,18 @@ def test_an_order_it_does_not_have_is_said_not_to_be_sent():
 
 @responses.activate
 def test_catalogue_rows_state_what_the_archive_states(archive, answer):
-    """A year or a date of 1 is a placeholder: the date stays as published, the year is unknown."""
+    """A year or a date of 1 is a placeholder, and no date; 1 January stands for the year alone."""
     responses.get(CATALOGUE, body=answer("archive/items.json"))
 
     page = archive.search_catalogue(archive.plan_catalogue(Query(words="lantern", rows=4)))
 
     assert page == Page(total=9, skipped=1, more=True, records=(
         Record(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
-               date="1858-01-01", media_type="texts", source_url="https://archive.org/details/lanternvale00orri", downloads=412,
+               date="1858", media_type="texts", source_url="https://archive.org/details/lanternvale00orri", downloads=412,
                languages=("eng",), publishers=("Vale : Quill & Daughter",), span=("1858-01-01", "1858-12-31")),
         Record(identifier="archive:lanternsong", title="The lantern song; Das Laternenlied", creator="Quill, Abel; The Bells",
                media_type="audio", source_url="https://archive.org/details/lanternsong", downloads=77, languages=("eng", "ger")),
-        Record(identifier="archive:clay-lamp", title="Lamp", date="0001-01-01", media_type="image",
+        Record(identifier="archive:clay-lamp", title="Lamp", media_type="image",
                source_url="https://archive.org/details/clay-lamp")))
 
 

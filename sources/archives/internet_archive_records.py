@@ -48,8 +48,8 @@ from ..text import (
     strings,
     window,
     words,
-    year_of,
 )
+from .dates import shown_date, year_of
 
 KEY = "archive"
 SITE = "https://archive.org"
@@ -61,7 +61,6 @@ SEARCH_CLOSED = (
     "The Internet Archive holds this text but does not let anonymous readers search it; "
     "open the item at its address."
 )
-YEARS = range(1000, 2201)  # a year outside is a placeholder ("0001-01-01") or a slip of the typist
 LEAVES_MAX = 100_000  # a record that states more images than any scan has states none
 PASSAGE_CHARS = 600  # about 300 either side of a match (DESIGN, read_text)
 
@@ -242,10 +241,10 @@ def _named(fields: Mapping[str, Any]) -> str | None:
 
 
 def _year(fields: Mapping[str, Any]) -> int | None:
-    """The year stated, else the year its date begins with; None when it is a placeholder."""
-    year = integer(fields.get("year"))
-    year = year_of(first(fields.get("date"))) if year is None else year
-    return year if year in YEARS else None
+    """The year stated, else its date's. A year that the archive cut from the date is as doubtful as
+    the date is: 1784 of "1784 [i.e. 1874]"."""
+    stated, date = first(fields.get("year")), first(fields.get("date"))
+    return year_of(date if date and date.startswith(stated or "") else stated)
 
 
 def _span(year: int | None) -> tuple[str, str] | None:
@@ -373,7 +372,7 @@ def read_row(row: Any) -> Record | None:
         return None
     return Record(identifier=f"{KEY}:{item}", title=joined(fields.get("title")),
                   creator=joined(fields.get("creator")), year=year, span=_span(year),
-                  date=date.removesuffix("T00:00:00Z") if date else None,
+                  date=shown_date(date),
                   media_type=first(fields.get("mediatype")), source_url=_details(item),
                   downloads=amount(fields.get("downloads")),
                   languages=strings(fields.get("language")),
@@ -400,7 +399,7 @@ def read_item(item: str, record: Mapping[str, Any], year_means: str | None) -> I
     numbers = {name: strings(metadata.get(key)) for name, key in _NUMBERS}
     return Item(identifier=f"{KEY}:{item}", title=joined(metadata.get("title")),
                 creator="; ".join(creators) or None, creators=creators, year=_year(metadata),
-                year_means=year_means, date=first(metadata.get("date")), source_url=_details(item),
+                year_means=year_means, date=shown_date(first(metadata.get("date"))), source_url=_details(item),
                 media_type=first(metadata.get("mediatype")),
                 description=_prose(metadata.get("description")), notes=_record_notes(record),
                 rights=_rights(metadata), context=_context(metadata), copies=copies,
