@@ -385,7 +385,7 @@ def test_catalogue_rows_state_what_the_archive_states(archive, answer):
     assert page == Page(total=9, skipped=1, more=True, records=(
         Record(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
                date="1858", media_type="texts", source_url="https://archive.org/details/lanternvale00orri", downloads=412,
-               languages=("eng",), publishers=("Vale : Quill & Daughter",), span=("1858-01-01", "1858-12-31")),
+               languages=("eng",), publishers=("Quill & Daughter",), span=("1858-01-01", "1858-12-31")),
         Record(identifier="archive:lanternsong", title="The lantern song; Das Laternenlied", creator="Quill, Abel; The Bells",
                media_type="audio", source_url="https://archive.org/details/lanternsong", downloads=77, languages=("eng", "ger")),
         Record(identifier="archive:clay-lamp", title="Lamp", media_type="image",
@@ -455,7 +455,7 @@ def test_a_record_is_read_field_by_field(archive, record):
         creators=("Orrin, Tess, 1820-1889", "Quill, Abel"), year=1858, year_means=InternetArchive.catalogue.year_means, date="1858",
         media_type="texts", source_url="https://archive.org/details/lanternvale00orri",
         description="An account of three nights.\n\nWith a chart & a song.", notes=("1 of its files are private: listed, and not open to download.",),
-        subjects=("Lanterns", "Rivers"), copies_available=3, generated_entries=6, language=("eng",), publisher="Vale : Quill & Daughter",
+        subjects=("Lanterns", "Rivers"), copies_available=3, generated_entries=6, language=("eng",), publisher="Quill & Daughter", place="Vale",
         rights=Rights(statement="Free of rights\nPossible copyright status: NOT_IN_COPYRIGHT\n"
                                 "Licence: http://creativecommons.org/publicdomain/mark/1.0/",
                       url="http://creativecommons.org/publicdomain/mark/1.0/", covers="this item, as its depositor states it"),
@@ -532,6 +532,45 @@ def test_odd_shapes_in_a_record_are_read_or_left_out(archive):
     assert (read.item.title, read.item.creator, read.item.year, read.item.subjects, read.item.context, read.item.description) == (
         "One; Two", None, 1901, (), (), "text")
     assert (read.item.copies, read.item.generated_entries, read.item.pages, read.list_total) == ((), 2, (), None)
+
+
+@pytest.mark.parametrize(("stated", "shown"), [
+    ({"date": "1784 [i.e. 1874]", "year": "1784"}, (None, "1784 [i.e. 1874]")), ({"date": "1850s", "year": "1850"}, (None, "1850s")),
+    ({"date": "0000-01-01", "year": "0"}, (None, None)), ({"date": "9999-12-31"}, (None, None)), ({"date": "1851-01-01"}, (1851, "1851")),
+    ({"date": "1700", "year": "1862"}, (1862, "1700")), ({"year": 1862}, (1862, None)), ({"year": 15}, (None, None)),
+    ({"publisher": "Vale : Quill, 1884"}, (None, "1884")),
+])
+@responses.activate
+def test_a_year_cut_from_a_doubtful_date_is_as_doubtful(archive, stated, shown):
+    responses.get(METADATA, json={"metadata": stated})
+
+    item = archive.read_record(VALE, ItemQuery()).item
+
+    assert (item.year, item.date) == shown
+
+
+@responses.activate
+def test_entities_are_read_once_and_before_anything_is_split(archive):
+    """A semicolon that ends an entity parts no subjects; what is no entity stays as published."""
+    responses.get(METADATA, json={"metadata": {
+        "title": "the &lt;unknown&gt; author", "creator": ["Dupont &amp; fils", "AT&T"], "publisher": "Vale &amp; C&ordm; : R&amp;D; Son",
+        "subject": "R&amp;D; &Eacute;tudes; Q&A; &amp;amp; &notit;"}})
+
+    item = archive.read_record(VALE, ItemQuery()).item
+
+    assert (item.title, item.creators, item.place, item.publisher, item.subjects) == (
+        "the <unknown> author", ("Dupont & fils", "AT&T"), "Vale & Cº", "R&D; Son", ("R&D", "Études", "Q&A", "&amp", "&notit"))
+
+
+@responses.activate
+def test_an_excerpt_reads_its_entities_and_keeps_the_place_of_its_words(archive):
+    responses.get(TEXT, json={"response": {"body": {"hits": {"total": 1, "hits": [{
+        "fields": {"identifier": "a"}, "highlight": {"text": ["&amp; " * 40 + "the {{{light}}} &eacute;teinte"]}}]}}}})
+
+    page = archive.search_text(archive.plan_text(Query(words="light", excerpt_chars=60)))
+
+    found = page.records[0].excerpts[0]
+    assert (found.text, [found.text[begin:end] for begin, end in found.at]) == ("…" + "& " * 20 + "the light éteinte", ["light"])
 
 
 @responses.activate

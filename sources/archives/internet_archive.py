@@ -219,7 +219,7 @@ class InternetArchive(Archive):
         total_means="items that match")
     address_hosts = ("archive.org", "www.archive.org", "web.archive.org", "ia[0-9]*.archive.org",
                      "dn[0-9]*.archive.org")
-    unread_fields = ("editions", "place")
+    unread_fields = ("editions",)
     spellings = "archive:journalofexpedit00ford"
 
     @classmethod

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -50,6 +50,8 @@ from ..text import (
     words,
 )
 from .dates import shown_date, year_of
+from .fields import decoded, line, texts
+from .imprints import read_imprint
 
 KEY = "archive"
 SITE = "https://archive.org"
@@ -266,7 +268,7 @@ def _unmark(marked: str) -> tuple[str, Spans]:
     at: list[tuple[int, int]] = []
     for piece in re.split(f"({_MARK.pattern})", marked):
         if not _MARK.fullmatch(piece):
-            text += piece
+            text += decoded(piece)
             continue
         if begin is not None and begin < len(text):
             at.append((begin, len(text)))
@@ -277,8 +279,7 @@ def _unmark(marked: str) -> tuple[str, Spans]:
 def _excerpt(marked: str, max_chars: int) -> Excerpt:
     """The text around its first mark, with the marked words that are whole in it."""
     text, at = _unmark(marked)
-    mark = _MARK.search(marked)
-    around = mark.start() if mark else 0
+    around = at[0][0] if at else 0
     cut = window(text, around, max_chars)
     body = cut.strip(ELLIPSIS)
     begin = text.index(body, max(0, around - max_chars))
@@ -344,8 +345,8 @@ def read_match(query: Query, sent: str, hit: Any) -> TextMatch | None:
     excerpts = _excerpts(query, hit)
     return TextMatch(
         identifier=_identifier(item, document),
-        title=joined(fields.get("title")),
-        creator=joined(fields.get("creator")),
+        title=line(fields.get("title")),
+        creator=line(fields.get("creator")),
         year=year,
         span=_span(year),
         excerpts=excerpts,
@@ -370,13 +371,13 @@ def read_row(row: Any) -> Record | None:
     item, date, year = _named(fields), first(fields.get("date")), _year(fields)
     if item is None:
         return None
-    return Record(identifier=f"{KEY}:{item}", title=joined(fields.get("title")),
-                  creator=joined(fields.get("creator")), year=year, span=_span(year),
+    return Record(identifier=f"{KEY}:{item}", title=line(fields.get("title")),
+                  creator=line(fields.get("creator")), year=year, span=_span(year),
                   date=shown_date(date),
                   media_type=first(fields.get("mediatype")), source_url=_details(item),
                   downloads=amount(fields.get("downloads")),
                   languages=strings(fields.get("language")),
-                  publishers=strings(fields.get("publisher")))
+                  publishers=read_imprint(*texts(fields.get("publisher"))).publishers)
 
 
 def read_collection(row: Any) -> Collection | None:
@@ -384,7 +385,7 @@ def read_collection(row: Any) -> Collection | None:
     slug = _named(fields)
     if slug is None:
         return None
-    return Collection(slug=f"{KEY}:{slug}", title=joined(fields.get("title")),
+    return Collection(slug=f"{KEY}:{slug}", title=line(fields.get("title")),
                       description=_prose(fields.get("description")),
                       item_count=amount(fields.get("item_count")), source_url=_details(slug))
 
@@ -395,24 +396,44 @@ def read_item(item: str, record: Mapping[str, Any], year_means: str | None) -> I
     """A record whole, but for its leaves."""
     metadata = mapping(record.get("metadata"))
     copies, generated = _copies(item, listing(record.get("files")))
-    creators, images = strings(metadata.get("creator")), amount(metadata.get("imagecount"))
-    numbers = {name: strings(metadata.get(key)) for name, key in _NUMBERS}
-    return Item(identifier=f"{KEY}:{item}", title=joined(metadata.get("title")),
-                creator="; ".join(creators) or None, creators=creators, year=_year(metadata),
-                year_means=year_means, date=shown_date(first(metadata.get("date"))), source_url=_details(item),
-                media_type=first(metadata.get("mediatype")),
-                description=_prose(metadata.get("description")), notes=_record_notes(record),
-                rights=_rights(metadata), context=_context(metadata), copies=copies,
-                copies_available=len(copies), generated_entries=generated,
-                subjects=tuple(dict.fromkeys(part for text in strings(metadata.get("subject"))
-                                             for part in strings(text.split(";")))),
-                contributors=tuple(Contributor(name=name, role=role) for key, role in _ROLES
-                                   for name in strings(metadata.get(key))),
-                language=strings(metadata.get("language")),
-                publisher=joined(metadata.get("publisher")),
-                call_number=joined(metadata.get("call_number")),
-                extent=f"{images} page images" if images else None,
-                standard_numbers={name: got for name, got in numbers.items() if got})
+    return replace(_described(item, metadata), year_means=year_means, notes=_record_notes(record),
+                   rights=_rights(metadata), context=_context(metadata), copies=copies,
+                   copies_available=len(copies), generated_entries=generated)
+
+
+def _described(item: str, metadata: Mapping[str, Any]) -> Item:
+    """What the depositor wrote of an item."""
+    of = metadata.get
+    creators = texts(of("creator"))
+    imprint = read_imprint(*texts(of("publisher")))
+    return Item(identifier=f"{KEY}:{item}", source_url=_details(item), title=line(of("title")),
+                creator=joined(creators), creators=creators, media_type=first(of("mediatype")),
+                year=_year(metadata), date=shown_date(first(of("date"))) or imprint.date,
+                description=_prose(of("description")), subjects=_subjects(metadata),
+                contributors=_contributors(metadata), language=strings(of("language")),
+                publisher=joined(imprint.publishers), place=joined(imprint.places),
+                call_number=line(of("call_number")), standard_numbers=_numbers(metadata),
+                extent=_extent(amount(of("imagecount"))))
+
+
+def _numbers(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The standard numbers that a record states, by kind."""
+    return {name: got for name, key in _NUMBERS if (got := strings(metadata.get(key)))}
+
+
+def _extent(images: int | None) -> str | None:
+    return f"{images} page images" if images else None
+
+
+def _subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Each subject once; a depositor may have written several into one text."""
+    return tuple(dict.fromkeys(part for text in texts(metadata.get("subject"))
+                               for part in strings(text.split(";"))))
+
+
+def _contributors(metadata: Mapping[str, Any]) -> tuple[Contributor, ...]:
+    return tuple(Contributor(name=name, role=role) for key, role in _ROLES
+                 for name in texts(metadata.get(key)))
 
 
 def _record_notes(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -551,7 +572,7 @@ def read_scan(reference: Reference, record: Mapping[str, Any]) -> Scan:
     count = len(printed) or amount(metadata.get("imagecount"))
     count = count if count and count <= LEAVES_MAX else None
     page = PageText(
-        identifier=reference.identifier, title=joined(metadata.get("title")), page_count=count,
+        identifier=reference.identifier, title=line(metadata.get("title")), page_count=count,
         rights=_rights(metadata), source_url=_details(item, doc if len(held) > 1 else None),
         item_identifier=f"{KEY}:{item}", ocr_available=bool(doc or closed), text_refused=closed)
     return Scan(page=page, doc=doc, node=_node(record), folder=first(record.get("dir")) or "",
