@@ -455,14 +455,12 @@ def test_a_record_is_read_field_by_field(archive, record):
         creators=("Orrin, Tess, 1820-1889", "Quill, Abel"), year=1858, year_means=InternetArchive.catalogue.year_means, date="1858",
         media_type="texts", source_url="https://archive.org/details/lanternvale00orri",
         description="An account of three nights.\n\nWith a chart & a song.", notes=("1 of its files are private: listed, and not open to download.",),
-        subjects=("Lanterns", "Rivers"), copies_available=3, generated_entries=6, language=("eng",), publisher="Quill & Daughter", place="Vale",
+        subjects=("Lanterns", "Rivers"), copies_available=2, generated_entries=7, language=("eng",), publisher="Quill & Daughter", place="Vale",
         rights=Rights(statement="Free of rights\nPossible copyright status: NOT_IN_COPYRIGHT\n"
                                 "Licence: http://creativecommons.org/publicdomain/mark/1.0/",
                       url="http://creativecommons.org/publicdomain/mark/1.0/", covers="this item, as its depositor states it"),
         copies=(Copy(label="Lantern Vale.pdf", format="Text PDF", size_bytes=2048,
                      url="https://archive.org/download/lanternvale00orri/Lantern%20Vale.pdf"),
-                Copy(label="LanternVale_djvu.xml", format="Djvu XML", size_bytes=4096,
-                     url="https://archive.org/download/lanternvale00orri/LanternVale_djvu.xml"),
                 Copy(label="LanternVale_jp2.zip (private: not open to download)", format="Single Page Processed JP2 ZIP",
                      url="https://archive.org/download/lanternvale00orri/LanternVale_jp2.zip")),
         context=(Related(identifier="archive:valelibrary", label="valelibrary", kind="collection",
@@ -746,16 +744,53 @@ def test_a_document_of_a_bundle_is_read_by_its_own_name_or_a_file_of_it(archive,
 
 
 @pytest.mark.parametrize("place", [{"server": "evil.example.org"}, {"server": "archive.org.example.org"}, {"server": None},
-                                   {"dir": "/7/items/../../etc"}, {"dir": None}])
+                                   {"dir": "/7/items/../../etc"}, {"dir": None},
+                                   {"dir": "/7/items/.."}, {"dir": "/٧/items/a"}, {"server": "ia٦00001.us.archive.org"}])
 @responses.activate
 def test_only_a_data_node_of_the_archive_is_asked(archive, record, place):
     """Security: the record names the host, so its name is checked before anything is sent."""
     responses.get(METADATA, json=record(workable_servers=["127.0.0.1"], **place))
 
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(UnreadableAnswer) as caught:
         archive.read_page(VALE, 2)
 
+    assert caught.value.message == (
+        f"The record does not say where its text could be read: its field {next(iter(place))} is not of the known form.")
     assert asked() == [METADATA]
+
+
+@pytest.mark.parametrize("name", ["../../etc_djvu.xml", "a/../b_djvu.xml", "./x_djvu.xml", "a\x00_djvu.xml"])
+@responses.activate
+def test_a_file_whose_name_climbs_is_no_document(archive, record, name):
+    responses.get(METADATA, json=record(page_numbers=None, files=[{"name": name}]))
+
+    page = archive.read_page(VALE, 1)
+
+    assert (page.ocr_available, asked()) == (False, [METADATA])
+
+
+@responses.activate
+def test_an_item_without_pages_is_refused_a_page(archive):
+    """A recording has none; that is another answer than an image without text."""
+    responses.get(METADATA, json={"metadata": {"mediatype": "audio"}, "files": [{"name": "a.mp3"}]})
+
+    with pytest.raises(InvalidInput) as caught:
+        archive.read_page(VALE, 1)
+
+    assert (caught.value.message, caught.value.hint) == (
+        "This item has no pages: its media type is audio.", "get_item lists its files (section copies).")
+
+
+@responses.activate
+def test_copies_are_what_a_person_reads(archive):
+    """Files for programs, and the archive's own, are counted apart."""
+    made = ["Dublin Core", "MARC", "MARC Binary", "Abbyy GZ", "hOCR", "chOCR", "Animated GIF", "Djvu XML", "Scandata"]
+    read = ["Text PDF", "EPUB", "Full Text", "Single Page Processed JP2 ZIP", "VBR MP3", "Additional Text PDF"]
+    responses.get(METADATA, json={"metadata": {}, "files": [{"name": form, "format": form} for form in (*made, *read)]})
+
+    item = archive.read_record(VALE, ItemQuery(sections=("copies",))).item
+
+    assert ([copy.format for copy in item.copies], item.copies_available, item.generated_entries) == (read, 6, 9)
 
 
 # ---- searching inside one record -----------------------------------------------------------------------------------

@@ -67,9 +67,9 @@ LEAVES_MAX = 100_000  # a record that states more images than any scan has state
 PASSAGE_CHARS = 600  # about 300 either side of a match (DESIGN, read_text)
 
 # a data node, as metadata names it: ia601302.us.archive.org
-NODE = r"(?:ia|dn)\d+\.[a-z]{2}\.archive\.org"
+NODE = r"(?:ia|dn)[0-9]+\.[a-z]{2}\.archive\.org"
 ITEM = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_FOLDER = re.compile(r"/\d+/items/[A-Za-z0-9@._-]+")
+_FOLDER = re.compile(rf"/[0-9]+/items/{ITEM.pattern}")
 _MARK = re.compile(r"\{\{\{|\}\}\}|</?IA_FTS_MATCH>")
 _OPENING = {"{{{", "<IA_FTS_MATCH>"}
 _UPSTREAM = re.compile(
@@ -78,21 +78,14 @@ _UPSTREAM = re.compile(
     re.IGNORECASE,
 )
 _LENDING = {"inlibrary", "printdisabled"}
-_BOOKKEEPING = {  # formats, and one name, of files that the archive makes for itself
-    "Metadata",
-    "Item Tile",
-    "Archive BitTorrent",
-    "Log",
-    "Cloth Cover Detection Log",
-    "Page Numbers JSON",
-    "OCR Page Index",
-    "Scandata",
-    "MARC Source",
-    "Checksums",
-    "Flac FingerPrint",
-    "Columbia Peaks",
-    "__ia_thumb.jpg",
-}
+# formats, and one name, of files that the archive makes for itself or for programs
+_BOOKKEEPING = {
+    "Metadata", "Metadata Log", "Dublin Core", "MARC", "MARC Binary", "MARC Source", "Scandata",
+    "Checksums", "Log", "Cloth Cover Detection Log", "Archive BitTorrent", "Item Tile",
+    "JPEG Thumb", "Thumbnail", "Animated GIF", "__ia_thumb.jpg", "Page Numbers JSON",
+    "OCR Page Index", "OCR Search Text", "Abbyy GZ", "hOCR", "chOCR", "Djvu XML",
+    "Flac FingerPrint", "Columbia Peaks", "Essentia High GZ", "Essentia Low GZ", "Spectrogram"}
+_PAGED = {"texts", "image", "collection"}  # media types that may have pages
 _DJVU = "_djvu.xml"  # behind the name of a document, the file of its recognised text
 # "…_djvu.txt", "….pdf"
 _DERIVED = r"_(?:djvu|hocr|chocr|abbyy|text|bw|jp2|orig_jp2|page_numbers|scandata)[\w.]*|\.\w{1,5}"
@@ -541,14 +534,15 @@ class Scan:
         return self.page.source_url + ("" if leaf is None else f"/page/leaf{leaf}")
 
     def served_at(self, path: str) -> str:
-        """An address on its data node. Raises UnreadableAnswer when the record names none that this
-        program may ask."""
-        if not (self.node and _FOLDER.fullmatch(self.folder)):
-            raise UnreadableAnswer(
-                "The record names no data node of the Internet Archive where its text could be "
-                "read.",
-                archive=KEY,
-            )
+        """An address on its data node.
+
+        Raises:
+            UnreadableAnswer: the record's server or dir is not of the form that may be asked.
+        """
+        wrong = "server" if self.node is None else "dir"
+        if self.node is None or not _FOLDER.fullmatch(self.folder):
+            raise UnreadableAnswer(f"The record does not say where its text could be read: its "
+                                   f"field {wrong} is not of the known form.", archive=KEY)
         return f"https://{self.node}{path}"
 
 
@@ -556,28 +550,51 @@ def read_scan(reference: Reference, record: Mapping[str, Any]) -> Scan:
     """The document that a reference names in a record.
 
     Raises:
-        InvalidInput: a bundle named without its document, or with one it does not hold; the hint
-        lists up to ten.
+        InvalidInput: an item without pages; a bundle named without its document, or with one it
+        does not hold: the hint lists up to ten.
     """
-    metadata, item = mapping(record.get("metadata")), item_of(reference)
-    files = {first(entry.get("name")) or "": entry
-             for entry in map(mapping, listing(record.get("files")))}
-    held = {
-        name.removesuffix(_DJVU): entry for name, entry in files.items() if name.endswith(_DJVU)
-    }
+    metadata, held = mapping(record.get("metadata")), _held(record)
     doc = _named_document(reference, tuple(held))
-    closed = _closed(record, held.get(doc or "", {}))
+    _check_paged(metadata, doc)
     numbers = mapping(record.get("page_numbers")) if len(held) == 1 else {}
     printed = _printed(numbers)
-    count = len(printed) or amount(metadata.get("imagecount"))
-    count = count if count and count <= LEAVES_MAX else None
-    page = PageText(
-        identifier=reference.identifier, title=line(metadata.get("title")), page_count=count,
-        rights=_rights(metadata), source_url=_details(item, doc if len(held) > 1 else None),
-        item_identifier=f"{KEY}:{item}", ocr_available=bool(doc or closed), text_refused=closed)
-    return Scan(page=page, doc=doc, node=_node(record), folder=first(record.get("dir")) or "",
-                printed=printed,
+    count = _leaf_count(printed, metadata)
+    page = _page_of(reference, metadata, doc if len(held) > 1 else None, count)
+    closed = _closed(record, held.get(doc or "", {}))
+    return Scan(page=replace(page, ocr_available=bool(doc or closed), text_refused=closed),
+                doc=doc, node=_node(record), folder=first(record.get("dir")) or "", printed=printed,
                 numbering=_numbering(printed, count, integer(numbers.get("confidence"))))
+
+
+def _held(record: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The documents whose recognised text the record lists: the entry of that file by name."""
+    files = ((first(entry.get("name")) or "", entry)
+             for entry in map(mapping, listing(record.get("files"))))
+    return {name.removesuffix(_DJVU): entry for name, entry in files
+            if name.endswith(_DJVU) and is_file(name)}
+
+
+def _check_paged(metadata: Mapping[str, Any], doc: str | None) -> None:
+    """A recording, a program or a set of data has no pages; that is not an image without text."""
+    kind = first(metadata.get("mediatype"))
+    if kind and kind not in _PAGED and not doc and not amount(metadata.get("imagecount")):
+        raise InvalidInput(f"This item has no pages: its media type is {kind}.", archive=KEY,
+                           hint="get_item lists its files (section copies).")
+
+
+def _leaf_count(printed: Mapping[int, str | None], metadata: Mapping[str, Any]) -> int | None:
+    """How many leaves the record lists, else counts; None for none, or an absurd number."""
+    count = len(printed) or amount(metadata.get("imagecount"))
+    return count if count and count <= LEAVES_MAX else None
+
+
+def _page_of(reference: Reference, metadata: Mapping[str, Any], doc: str | None,
+             count: int | None) -> PageText:
+    """A document as a page without text; `doc` is its name where the item holds others."""
+    item = item_of(reference)
+    return PageText(identifier=reference.identifier, title=line(metadata.get("title")),
+                    page_count=count, rights=_rights(metadata), source_url=_details(item, doc),
+                    item_identifier=f"{KEY}:{item}")
 
 
 def _closed(record: Mapping[str, Any], text: Mapping[str, Any]) -> str | None:
