@@ -629,6 +629,48 @@ def test_a_document_of_a_bundle_reads_the_whole_record_and_says_so(archive, reco
         "archive:lanternvale00orri", ("The whole record was read; 'LanternVale' is one document in it.",))
 
 
+IMAGES = "https://iiif.archive.org/image/iiif/3/lanternvale00orri%2F"
+
+
+@pytest.mark.parametrize(("names", "leaf_2"), [
+    (["LanternVale00orri_jp2.zip"], "LanternVale00orri_jp2.zip%2FLanternVale00orri_jp2%2FLanternVale00orri_0002.jp2"),
+    (["b_jp2.zip", "lanternvale00orri_jp2.zip", "c_jp2.zip"], "lanternvale00orri_jp2.zip%2Flanternvale00orri_jp2%2Flanternvale00orri_0002.jp2"),
+    (["a_jp2.zip", "b c(1)_jp2.zip"], "b%20c(1)_jp2.zip%2Fb%20c(1)_jp2%2Fb%20c(1)_0002.jp2"),
+    (["sub/é_jp2.zip"], "sub%2F%C3%A9_jp2.zip%2F%C3%A9_jp2%2F%C3%A9_0002.jp2"),
+    (["a_tif.zip", "a_jp2.tar"], "a_jp2.tar%2Fa_jp2%2Fa_0002.jp2"), (["a_tif.zip"], "a_tif.zip%2Fa_tif%2Fa_0002.tif"),
+    (["a_raw_jp2.zip", "a_orig_jp2.tar"], None), (["a#_jp2.zip"], None), (["a&b_jp2.zip"], None), (["../a_jp2.zip"], None), (["a.pdf"], None),
+])
+@responses.activate
+def test_a_leafs_picture_has_the_address_of_its_bundle(archive, record, names, leaf_2):
+    """The leaf's number stands in the file's name; the bundle of the item goes before any other."""
+    responses.get(METADATA, json=record(files=[{"name": name} for name in names]))
+
+    pages = archive.read_record(VALE, ItemQuery(sections=("pages",))).item.pages
+
+    assert pages[2].image_url == (f"{IMAGES}{leaf_2}/full/max/0/default.jpg" if leaf_2 else None)
+
+
+@pytest.mark.parametrize("closed", [
+    {"metadata": {"collection": "inlibrary", "imagecount": 3}}, {"metadata": {"access-restricted-item": "true", "imagecount": 3}},
+    {"files": [{"name": "lanternvale00orri_jp2.zip", "private": "true"}]}, {"is_dark": True}])
+@responses.activate
+def test_the_picture_of_a_book_that_is_lent_or_private_has_no_address(archive, record, closed):
+    responses.get(METADATA, json=record(**{"files": [{"name": "lanternvale00orri_jp2.zip"}], **closed}))
+
+    assert {page.image_url for page in archive.read_record(VALE, ItemQuery(sections=("pages",))).item.pages} == {None}
+
+
+@responses.activate
+def test_a_document_of_several_has_the_pictures_of_its_own_bundle(archive, record):
+    names = ["lanternvale00orri_jp2.zip", "log 2_djvu.xml", "log 2_jp2.zip", "log 3_djvu.xml", "log 4_jp2.zip"]
+    responses.get(METADATA, json=record(page_numbers=None, files=[{"name": name} for name in names]))
+    responses.get(LEAF, body=leaf(1), content_type="text/xml")
+
+    urls = [archive.read_page(replace(VALE, file=file), 1).image_url for file in ("log 2", "log 3")]
+
+    assert urls == [f"{IMAGES}log%202_jp2.zip%2Flog%202_jp2%2Flog%202_0001.jp2/full/max/0/default.jpg", None]
+
+
 # ---- pages ---------------------------------------------------------------------------------------------------------
 
 @responses.activate
@@ -706,6 +748,33 @@ def test_blank_image_only_refused_and_silent_are_four_different_answers(make_arc
         None, True, "The record marks this text as private: held, and not open to anonymous readers. Open it at its address.")
     with pytest.raises(ArchiveUnreachable):
         archive.read_page(VALE, 2)
+
+
+@pytest.mark.parametrize(("bad", "shown"), [
+    ("&#31;", "\ufffd"), ("&#x1F;", "\ufffd"), ("\x1f", "\ufffd"), (" & ", " \ufffd "), ("&eacute;", "\ufffdeacute;"), ("&#x110000;", "\ufffd"),
+    ("\ufffe", "\ufffd")])
+@responses.activate
+def test_one_forbidden_character_does_not_lose_the_page(archive, record, bad, shown):
+    """What XML forbids stands as U+FFFD, and a note says so; what it allows is read as ever."""
+    responses.get(METADATA, json=record(page_numbers=None))
+    responses.get(LEAF, body=leaf(1).replace("</BODY>", "").replace("</OBJECT>", (
+        f"<PARAGRAPH><LINE><WORD>Ein&#233;{bad}&amp;</WORD></LINE></PARAGRAPH></OBJECT>")), content_type="text/xml; charset=utf-8")
+
+    page = archive.read_page(VALE, 1)
+
+    assert page.text == f"Einé{shown}&"
+    assert page.notes[-1] == "The page's file held characters that its format forbids; each stands as \ufffd in the text."
+
+
+@responses.activate
+def test_a_page_that_is_no_whole_xml_is_no_page(archive, record):
+    responses.get(METADATA, json=record(page_numbers=None))
+    responses.get(LEAF, body="<OBJECT><WORD>Ein", content_type="text/xml")
+
+    with pytest.raises(UnreadableAnswer) as caught:
+        archive.read_page(VALE, 1)
+
+    assert caught.value.message == "The page of text is not well-formed XML."
 
 
 @responses.activate

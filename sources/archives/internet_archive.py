@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -65,7 +65,10 @@ _DROPPED = {
     "availability": "its catalogue does not say who may borrow what; get_item shows what a record "
     "states",
 }
+_NOTHING_LEFT = "Nothing was left that its catalogue can search on."
 _NO_FILTER = "its text index has no documented filter of this kind"
+_NO_TEXT = "The record lists no recognised text; there are images or files only."
+_NOTHING_TO_SEARCH = "The record lists no recognised text to search in."
 _TEXT_CLOSED = ("The Internet Archive holds this text but does not open it to anonymous readers; "
                 "open the page at its address.")
 # What names an item in an address: on the site, and on a data node
@@ -182,14 +185,38 @@ def _clauses(query: Query) -> dict[str, str]:
     return clauses
 
 
+def _unsearchable(query: Query, sent: Collection[str] = ()) -> str | None:
+    """A field that identifies what is sought, and that could not be sent; never dropped."""
+    return next((name for name in IDENTIFYING if name in query.fields and name not in sent), None)
+
+
 def _entries(scan: records.Scan, wanted: ItemQuery) -> tuple[PageEntry, ...]:
     """The leaves asked for, each with its printed number and its address."""
     leaves = scan.leaves()[wanted.list_offset:wanted.list_offset + wanted.list_limit]
-    return tuple(
-        PageEntry(page_number=leaf, page_number_is="leaf", printed_page=scan.printed.get(leaf),
-                  source_url=scan.address(leaf), text_held=None if scan.doc else False)
-        for leaf in leaves
-    )
+    held = None if scan.doc else False
+    return tuple(PageEntry(page_number=leaf, page_number_is="leaf", text_held=held,
+                           printed_page=scan.printed.get(leaf), source_url=scan.address(leaf),
+                           image_url=scan.image(leaf)) for leaf in leaves)
+
+
+def _inside(scan: records.Scan, item: str, words: str) -> Ask:
+    """The search inside one document."""
+    params = (("item_id", item), ("doc", scan.doc or ""), ("path", scan.folder), ("q", words))
+    return Ask(url=scan.served_at("/fulltext/inside.php"), params=params,
+               statuses=(200, 401, 403, 404), check_text=records.check_inside_text,
+               check=records.check_inside)
+
+
+def _shown(spelling: str, rest: Sequence[str]) -> tuple[int | None, str | None]:
+    """The leaf that an address or identifier names behind an item, and how another page of it was
+    read."""
+    label = rest[rest.index("page") + 1] if "page" in rest[:-1] else ""
+    leaf = re.fullmatch(r"leaf(\d{1,6})", label, re.ASCII)
+    if leaf or not label:
+        return (int(leaf[1]) if leaf else None), None
+    return None, (f"read as {KEY}:{spelling}; the page {label[:20]!r} of the address counts the "
+                  "pages that the reader shows, or is a printed number, and is no leaf; it was "
+                  "left aside. Give the leaf as page.")
 
 
 class InternetArchive(Archive):
@@ -237,26 +264,12 @@ class InternetArchive(Archive):
                    len(rest))
         file = "/".join(rest[:end]) or None
         if not ITEM.fullmatch(item) or (file and not records.is_file(file)):
-            raise InvalidInput(
-                "This is no identifier of the Internet Archive.",
-                archive=KEY,
-                hint="An item's is letters, digits, points, hyphens and underscores: "
-                + cls.spellings
-                + ".",
-            )
+            raise InvalidInput("This is no identifier of the Internet Archive.", archive=KEY,
+                               hint="An item's is letters, digits, points, hyphens and "
+                                    f"underscores: {cls.spellings}.")
         spelling = item + (f"/{records.spell_file(file)}" if file else "")
-        label = rest[rest.index("page") + 1] if "page" in rest[:-1] else ""
-        leaf = re.fullmatch(r"leaf(\d{1,6})", label, re.ASCII)
-        read_as = None
-        if label and leaf is None:
-            read_as = (
-                f"read as {KEY}:{spelling}; the page {label[:20]!r} of the address counts the "
-                f"pages that the reader "
-                "shows, or is a printed number, and is no leaf; it was left aside. Give the leaf "
-                "as page."
-            )
-        return Reference(source=KEY, local=spelling, page=int(leaf[1]) if leaf else None, file=file,
-                         read_as=read_as)
+        leaf, read_as = _shown(spelling, rest)
+        return Reference(source=KEY, local=spelling, page=leaf, file=file, read_as=read_as)
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:
@@ -284,7 +297,7 @@ class InternetArchive(Archive):
 
     @classmethod
     def plan_text(cls, query: Query) -> Request:
-        identifying = next((name for name in IDENTIFYING if name in query.fields), None)
+        identifying = _unsearchable(query)
         sent, year = spelled(query.words), _year_filter(query)
         if not sent:
             return Request(
@@ -310,16 +323,12 @@ class InternetArchive(Archive):
     @classmethod
     def plan_catalogue(cls, query: Query) -> Request:
         clauses, order = _clauses(query), _SORTS.get(query.sort)
-        identifying = next(
-            (name for name in IDENTIFYING if name in query.fields and name not in clauses), None
-        )
+        identifying = _unsearchable(query, clauses)
         if identifying or not clauses:
-            absent = (_ABSENT[identifying] if identifying
-                      else "Nothing was left that its catalogue can search on.")
+            absent = _ABSENT.get(identifying or "", _NOTHING_LEFT)
             return Request(query=query, absent_because=absent, media_type_asked=query.media_type)
-        spelling = {**clauses, "facets": f"aggregations={_COUNTED}"} | (
-            {"sort": order} if order else {}
-        )
+        spelling = {**clauses, "facets": f"aggregations={_COUNTED}"}
+        spelling |= {"sort": order} if order else {}
         because = {**dict.fromkeys(query.narrowings, "no word of it could be sent"), **_DROPPED,
                    "sort": f"its catalogue has no order by {query.sort}"}
         return plan_from(query, _with_years(query, spelling, clauses.get("year", "")), because,
@@ -400,100 +409,64 @@ class InternetArchive(Archive):
             UnreadableAnswer: the route answered with another leaf twice.
         """
         scan = records.read_scan(reference, self._metadata(reference))
-        described = replace(
-            scan.page, page_number=page, page_number_is="leaf", source_url=scan.address(page)
-        )
+        described = replace(scan.page, page_number=page, page_number_is="leaf",
+                            source_url=scan.address(page), image_url=scan.image(page))
         if described.text_refused:
             return described
-        leaves = scan.leaves()
-        if leaves and page not in leaves:
-            raise RecordNotFound(
-                f"Leaf {page} is not among the {len(leaves)} leaves of this document.",
-                archive=KEY,
-                hint=f"Its leaves run from {leaves[0]} to {leaves[-1]}.",
-            )
+        scan.check_leaf(page)
         if scan.doc is None:
-            return replace(
-                described,
-                notes=("The record lists no recognised text; there are images or files only.",),
-            )
-        index, leaf, text = self._landed(scan, page)
+            return replace(described, notes=(_NO_TEXT,))
+        index, leaf = self._landed(scan, page)
         if leaf is None:
             return replace(described, text_refused=_TEXT_CLOSED)
-        if leaf != page:
-            raise UnreadableAnswer(
-                f"The text route answered with leaf {leaf} where leaf {page} was asked.",
-                archive=KEY,
-            )
-        leaves, printed = scan.leaves(hidden=max(0, page - index)), scan.printed.get(page)
-        route = (f"Read as reader page {index} by the data node's one-page route "
-                 f"(BookReaderGetTextWrapper); " f"the answer names leaf {leaf}.")
-        return replace(described, text=text, printed_page=printed,
-                       notes=(route, scan.numbering) if printed else (route,),
-                       previous_page=max((other for other in leaves if other < page), default=None),
-                       next_page=min((other for other in leaves if other > page), default=None))
+        if leaf.number != page:
+            raise UnreadableAnswer(f"The text route answered with leaf {leaf.number} where leaf "
+                                   f"{page} was asked.", archive=KEY)
+        return records.page_with_text(scan, described, index, leaf)
 
-    def _landed(self, scan: records.Scan, page: int) -> tuple[int, int | None, str]:
-        """The place in the reader that was asked for a leaf, the leaf that came and its text.
+    def _landed(self, scan: records.Scan, page: int) -> tuple[int, records.Leaf | None]:
+        """The place in the reader that was asked for a leaf, and the leaf that came.
 
         The route counts the pages that the reader shows. Where the record lists them, a leaf's
         place is known; else one hidden leaf, the colour card in front, is supposed, and the
         difference to the leaf that came corrected once.
         """
         index = scan.leaves().index(page) if scan.printed else max(0, page - 1)
-        leaf, text = self._leaf(scan, index)
-        if leaf is not None and leaf != page:
-            index += page - leaf
+        leaf = self._leaf(scan, index)
+        if leaf is not None and leaf.number != page:
+            index += page - leaf.number
             if index < 0:
-                raise RecordNotFound(
-                    f"Leaf {page} is hidden: the reader's first page is leaf {page - index}.",
-                    archive=KEY,
-                )
-            leaf, text = self._leaf(scan, index)
-        return index, leaf, text
+                raise RecordNotFound(f"Leaf {page} is hidden: the reader's first page is leaf "
+                                     f"{page - index}.", archive=KEY)
+            leaf = self._leaf(scan, index)
+        return index, leaf
 
-    def _leaf(self, scan: records.Scan, index: int) -> tuple[int | None, str]:
-        """One page by its place in the reader: the leaf it names and its text; no leaf when the
-        text is not open."""
-        params = {"path": f"{scan.folder}/{scan.doc}_djvu.xml", "mode": "djvu_xml",
-                  "page": str(index)}
+    def _leaf(self, scan: records.Scan, index: int) -> records.Leaf | None:
+        """One page by its place in the reader; None when its text is not open."""
+        params = (("path", f"{scan.folder}/{scan.doc}_djvu.xml"), ("mode", "djvu_xml"),
+                  ("page", str(index)))
         url = scan.served_at("/BookReader/BookReaderGetTextWrapper.php")
-        reply = self.ask(
-            Ask(url=url, body="xml", params=tuple(params.items()), statuses=(200, 401, 403, 404))
-        )
+        reply = self.ask(Ask(url=url, body="text", params=params, statuses=(200, 401, 403, 404)))
         if reply.status == 404:
-            raise ArchiveUnreachable(
-                "The data node does not serve the page text that the record lists.",
-                archive=KEY,
-                status=404,
-            )
-        return (None, "") if reply.status != 200 else records.read_leaf(reply.value)
+            raise ArchiveUnreachable("The data node does not serve the page text that the record "
+                                     "lists.", archive=KEY, status=404)
+        return None if reply.status != 200 else records.read_leaf(reply.value)
 
     def search_record(self, reference: Reference, words: str, max_passages: int) -> Passages:
         """Paragraphs of one document that hold the words. Words outside quotation marks are matched
         each for itself."""
-        record = self._metadata(reference)
-        scan = records.read_scan(reference, record)
+        scan = records.read_scan(reference, self._metadata(reference))
         if scan.page.text_refused:
             return Passages(page=scan.page)
         if scan.doc is None:
-            return Passages(
-                page=scan.page, notes=("The record lists no recognised text to search in.",)
-            )
-        params = {"item_id": records.item_of(reference), "doc": scan.doc, "path": scan.folder,
-                  "q": words}
+            return Passages(page=scan.page, notes=(_NOTHING_TO_SEARCH,))
         try:
-            reply = self.ask(
-                Ask(url=scan.served_at("/fulltext/inside.php"), params=tuple(params.items()),
-                    statuses=(200, 401, 403, 404), check_text=records.check_inside_text,
-                    check=records.check_inside)
-            )
+            reply = self.ask(_inside(scan, records.item_of(reference), words))
         except records.Told as told:
             return Passages(page=replace(scan.page, text_refused=told.message))
-        if reply.status == 404 and not records.restricted(mapping(record.get("metadata"))):
-            raise ArchiveUnreachable(
-                "The data node has no search inside this item.", archive=KEY, status=404
-            )
+        if reply.status == 404 and not scan.restricted:
+            raise ArchiveUnreachable("The data node has no search inside this item.", archive=KEY,
+                                     status=404)
         if reply.status != 200:
             return Passages(page=replace(scan.page, text_refused=records.SEARCH_CLOSED))
         return records.read_passages(scan, mapping(reply.value), words, max_passages)

@@ -52,9 +52,11 @@ from ..text import (
 from .dates import shown_date, year_of
 from .fields import decoded, line, texts
 from .imprints import read_imprint
+from .page_xml import MENDED, read_page_xml
 
 KEY = "archive"
 SITE = "https://archive.org"
+IMAGES = "https://iiif.archive.org/image/iiif/3"  # handed out for a person to open, never asked
 CEILING = 10_000  # page x rows beyond this is refused with RANGE_OUT_OF_BOUNDS, on both searches
 PAST_CEILING = (
     f"Only the first {CEILING:,} rows of a search are ever served; narrow the question instead."
@@ -515,15 +517,18 @@ class Scan:
 
     `doc` names its recognised text, None when the record lists none. `printed` are the leaves that
     the reader shows, in its order, each with its printed number; empty when the record does not
-    list them. `numbering` says which of these it is.
+    list them. `numbering` says which of these it is. `bundle` is the path of its page images, None
+    where the record lists none that is open.
     """
 
     page: PageText
-    doc: str | None
     node: str | None
     folder: str
     printed: Mapping[int, str | None]
     numbering: str
+    doc: str | None = None
+    restricted: bool = False
+    bundle: str | None = None
 
     def leaves(self, hidden: int = 0) -> tuple[int, ...]:
         """Leaf numbers in order; without a list, those from the first not hidden to the last
@@ -532,6 +537,25 @@ class Scan:
 
     def address(self, leaf: int | None) -> str:
         return self.page.source_url + ("" if leaf is None else f"/page/leaf{leaf}")
+
+    def image(self, leaf: int) -> str | None:
+        """The address of a leaf's picture, whole; None where none is open."""
+        if self.bundle is None:
+            return None
+        stem, kind = self.bundle[:-len("_jp2.zip")], self.bundle[-len("jp2.zip"):-len(".zip")]
+        name = stem.rpartition("/")[2]
+        item = (self.page.item_identifier or "").removeprefix(f"{KEY}:")
+        path = f"{item}/{self.bundle}/{name}_{kind}/{name}_{leaf:04}.{kind}"
+        return f"{IMAGES}/{quote(path, safe='()', errors='replace')}/full/max/0/default.jpg"
+
+    def check_leaf(self, leaf: int) -> None:
+        """Raises RecordNotFound where the record lists its leaves, or counts them, and this is
+        none of them."""
+        leaves = self.leaves()
+        if leaves and leaf not in leaves:
+            raise RecordNotFound(
+                f"Leaf {leaf} is not among the {len(leaves)} leaves of this document.",
+                archive=KEY, hint=f"Its leaves run from {leaves[0]} to {leaves[-1]}.")
 
     def served_at(self, path: str) -> str:
         """An address on its data node.
@@ -553,25 +577,35 @@ def read_scan(reference: Reference, record: Mapping[str, Any]) -> Scan:
         InvalidInput: an item without pages; a bundle named without its document, or with one it
         does not hold: the hint lists up to ten.
     """
-    metadata, held = mapping(record.get("metadata")), _held(record)
+    metadata, files = mapping(record.get("metadata")), _files(record)
+    held = {name.removesuffix(_DJVU): entry for name, entry in files.items()
+            if name.endswith(_DJVU) and is_file(name)}
     doc = _named_document(reference, tuple(held))
     _check_paged(metadata, doc)
-    numbers = mapping(record.get("page_numbers")) if len(held) == 1 else {}
-    printed = _printed(numbers)
-    count = _leaf_count(printed, metadata)
-    page = _page_of(reference, metadata, doc if len(held) > 1 else None, count)
+    several = doc if len(held) > 1 else None
     closed = _closed(record, held.get(doc or "", {}))
-    return Scan(page=replace(page, ocr_available=bool(doc or closed), text_refused=closed),
-                doc=doc, node=_node(record), folder=first(record.get("dir")) or "", printed=printed,
+    bundle = _bundle(files, several or item_of(reference), several is None)
+    page = replace(_page_of(reference, metadata, several), text_refused=closed,
+                   ocr_available=bool(doc or closed))
+    return replace(_numbered(page, record, len(held)), doc=doc, restricted=restricted(metadata),
+                   bundle=None if closed or restricted(metadata) else bundle)
+
+
+def _numbered(page: PageText, record: Mapping[str, Any], documents: int) -> Scan:
+    """A page with the leaves around it; the record's printed numbers are those of its one
+    document."""
+    numbers = mapping(record.get("page_numbers")) if documents == 1 else {}
+    printed = _printed(numbers)
+    count = _leaf_count(printed, mapping(record.get("metadata")))
+    return Scan(page=replace(page, page_count=count), node=_node(record), printed=printed,
+                folder=first(record.get("dir")) or "",
                 numbering=_numbering(printed, count, integer(numbers.get("confidence"))))
 
 
-def _held(record: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The documents whose recognised text the record lists: the entry of that file by name."""
-    files = ((first(entry.get("name")) or "", entry)
-             for entry in map(mapping, listing(record.get("files"))))
-    return {name.removesuffix(_DJVU): entry for name, entry in files
-            if name.endswith(_DJVU) and is_file(name)}
+def _files(record: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The entry of each file that the record lists, by name."""
+    return {name: entry for entry in map(mapping, listing(record.get("files")))
+            if (name := first(entry.get("name")))}
 
 
 def _check_paged(metadata: Mapping[str, Any], doc: str | None) -> None:
@@ -582,18 +616,32 @@ def _check_paged(metadata: Mapping[str, Any], doc: str | None) -> None:
                            hint="get_item lists its files (section copies).")
 
 
+def _bundle(files: Mapping[str, Mapping[str, Any]], stem: str, alone: bool) -> str | None:
+    """The bundle of a document's page images, None where none is listed or it is not open.
+
+    It is named after the item, or the document where there are several; a bundle of raw pictures
+    is none. The picture service finds no name with # or & in it.
+    """
+    for kind in ("_jp2.zip", "_jp2.tar", "_tif.zip"):
+        named = [name for name in files if re.search(f"(?<!_raw)(?<!_orig){kind}$", name.lower())]
+        own = [name for name in named if name.lower() == f"{stem}{kind}".lower()]
+        for name in own or (named[-1:] if alone else ()):
+            closed = _true(files[name].get("private")) or not is_file(name)
+            return None if closed or {"#", "&"} & set(name) else name
+    return None
+
+
 def _leaf_count(printed: Mapping[int, str | None], metadata: Mapping[str, Any]) -> int | None:
     """How many leaves the record lists, else counts; None for none, or an absurd number."""
     count = len(printed) or amount(metadata.get("imagecount"))
     return count if count and count <= LEAVES_MAX else None
 
 
-def _page_of(reference: Reference, metadata: Mapping[str, Any], doc: str | None,
-             count: int | None) -> PageText:
+def _page_of(reference: Reference, metadata: Mapping[str, Any], doc: str | None) -> PageText:
     """A document as a page without text; `doc` is its name where the item holds others."""
     item = item_of(reference)
     return PageText(identifier=reference.identifier, title=line(metadata.get("title")),
-                    page_count=count, rights=_rights(metadata), source_url=_details(item, doc),
+                    rights=_rights(metadata), source_url=_details(item, doc),
                     item_identifier=f"{KEY}:{item}")
 
 
@@ -649,19 +697,41 @@ def _named_document(reference: Reference, docs: tuple[str, ...]) -> str | None:
                        + (f" (the first 10 of {len(docs)})." if len(docs) > 10 else "."))
 
 
-def read_leaf(root: Any) -> tuple[int, str]:
-    """The leaf that a page of recognised text names, and its text: paragraphs apart, lines as
-    printed; "" for a blank page."""
-    named = [
-        param.get("value") or "" for param in root.iter("PARAM") if param.get("name") == "PAGE"
-    ]
-    leaf = re.search(r"_(\d+)\.djvu$", named[0]) if len(named) == 1 else None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A page of recognised text: the leaf it names, and its text, "" for a blank page."""
+
+    number: int
+    text: str
+    mended: bool
+
+
+def read_leaf(body: str) -> Leaf:
+    """A page's file: paragraphs apart, lines as printed."""
+    root, mended = read_page_xml(body, KEY)
+    named = [param.get("value") or "" for param in root.iter("PARAM")
+             if param.get("name") == "PAGE"]
+    leaf = re.search(r"_(\d+)\.djvu$", named[0], re.ASCII) if len(named) == 1 else None
     if leaf is None:
         raise UnreadableAnswer("The page of text does not say which leaf it is.", archive=KEY)
-    paragraphs = ("\n".join(" ".join((word.text or "").strip() for word in line.iter("WORD"))
-                            for line in paragraph.iter("LINE"))
+    paragraphs = ("\n".join(" ".join((word.text or "").strip() for word in row.iter("WORD"))
+                            for row in paragraph.iter("LINE"))
                   for paragraph in root.iter("PARAGRAPH"))
-    return int(leaf[1]), "\n\n".join(text for text in paragraphs if text.strip())
+    return Leaf(number=int(leaf[1]), mended=mended,
+                text="\n\n".join(text for text in paragraphs if text.strip()))
+
+
+def page_with_text(scan: Scan, described: PageText, index: int, leaf: Leaf) -> PageText:
+    """A page with the text that came when place `index` of the reader was asked."""
+    page, printed = leaf.number, scan.printed.get(leaf.number)
+    leaves = scan.leaves(hidden=max(0, page - index))
+    notes = (f"Read as reader page {index} by the data node's one-page route "
+             f"(BookReaderGetTextWrapper); the answer names leaf {page}.",
+             scan.numbering if printed else "", MENDED if leaf.mended else "")
+    return replace(described, text=leaf.text, printed_page=printed,
+                   notes=tuple(note for note in notes if note),
+                   previous_page=max((other for other in leaves if other < page), default=None),
+                   next_page=min((other for other in leaves if other > page), default=None))
 
 
 def read_passages(
