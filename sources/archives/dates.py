@@ -50,6 +50,11 @@ def shown_date(date: str | None) -> str | None:
     return parts[0] if parts[1:] == ["01", "01"] else "-".join(parts)
 
 
+def span_of(year: int | None) -> tuple[str, str] | None:
+    """The first and the last day of a year, as a row states the time it covers."""
+    return None if year is None else (f"{year:04}-01-01", f"{year:04}-12-31")
+
+
 def _stated(date: str) -> int | None:
     """The year of a date that holds one and nothing else, whatever its year."""
     bare = date.removesuffix(".")

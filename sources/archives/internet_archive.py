@@ -36,6 +36,7 @@ from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, Unreadabl
 from ..registry import ENTRY_OF
 from ..text import mapping, words
 from . import internet_archive_records as records
+from . import internet_archive_scans as scans
 from .internet_archive_records import ITEM, KEY, NODE, SITE
 from .languages import language_name, marc_code
 from .shared import page_of_rows, past_ceiling, plan_from, route_stands
@@ -190,7 +191,7 @@ def _unsearchable(query: Query, sent: Collection[str] = ()) -> str | None:
     return next((name for name in IDENTIFYING if name in query.fields and name not in sent), None)
 
 
-def _entries(scan: records.Scan, wanted: ItemQuery) -> tuple[PageEntry, ...]:
+def _entries(scan: scans.Scan, wanted: ItemQuery) -> tuple[PageEntry, ...]:
     """The leaves asked for, each with its printed number and its address."""
     leaves = scan.leaves()[wanted.list_offset:wanted.list_offset + wanted.list_limit]
     held = None if scan.doc else False
@@ -199,7 +200,7 @@ def _entries(scan: records.Scan, wanted: ItemQuery) -> tuple[PageEntry, ...]:
                            image_url=scan.image(leaf)) for leaf in leaves)
 
 
-def _inside(scan: records.Scan, item: str, words: str) -> Ask:
+def _inside(scan: scans.Scan, item: str, words: str) -> Ask:
     """The search inside one document."""
     params = (("item_id", item), ("doc", scan.doc or ""), ("path", scan.folder), ("q", words))
     return Ask(url=scan.served_at("/fulltext/inside.php"), params=params,
@@ -391,7 +392,7 @@ class InternetArchive(Archive):
         if not wanted.wants("pages"):
             return ItemPage(item=item, notes=notes)
         try:
-            scan = records.read_scan(reference, record)
+            scan = scans.read_scan(reference, record)
         except InvalidInput as several:
             return ItemPage(
                 item=item,
@@ -408,7 +409,7 @@ class InternetArchive(Archive):
             RecordNotFound: the record lists its leaves, or counts them, and this is none of them.
             UnreadableAnswer: the route answered with another leaf twice.
         """
-        scan = records.read_scan(reference, self._metadata(reference))
+        scan = scans.read_scan(reference, self._metadata(reference))
         described = replace(scan.page, page_number=page, page_number_is="leaf",
                             source_url=scan.address(page), image_url=scan.image(page))
         if described.text_refused:
@@ -422,9 +423,9 @@ class InternetArchive(Archive):
         if leaf.number != page:
             raise UnreadableAnswer(f"The text route answered with leaf {leaf.number} where leaf "
                                    f"{page} was asked.", archive=KEY)
-        return records.page_with_text(scan, described, index, leaf)
+        return scans.page_with_text(scan, described, index, leaf)
 
-    def _landed(self, scan: records.Scan, page: int) -> tuple[int, records.Leaf | None]:
+    def _landed(self, scan: scans.Scan, page: int) -> tuple[int, scans.Leaf | None]:
         """The place in the reader that was asked for a leaf, and the leaf that came.
 
         The route counts the pages that the reader shows. Where the record lists them, a leaf's
@@ -441,7 +442,7 @@ class InternetArchive(Archive):
             leaf = self._leaf(scan, index)
         return index, leaf
 
-    def _leaf(self, scan: records.Scan, index: int) -> records.Leaf | None:
+    def _leaf(self, scan: scans.Scan, index: int) -> scans.Leaf | None:
         """One page by its place in the reader; None when its text is not open."""
         params = (("path", f"{scan.folder}/{scan.doc}_djvu.xml"), ("mode", "djvu_xml"),
                   ("page", str(index)))
@@ -450,12 +451,12 @@ class InternetArchive(Archive):
         if reply.status == 404:
             raise ArchiveUnreachable("The data node does not serve the page text that the record "
                                      "lists.", archive=KEY, status=404)
-        return None if reply.status != 200 else records.read_leaf(reply.value)
+        return None if reply.status != 200 else scans.read_leaf(reply.value)
 
     def search_record(self, reference: Reference, words: str, max_passages: int) -> Passages:
         """Paragraphs of one document that hold the words. Words outside quotation marks are matched
         each for itself."""
-        scan = records.read_scan(reference, self._metadata(reference))
+        scan = scans.read_scan(reference, self._metadata(reference))
         if scan.page.text_refused:
             return Passages(page=scan.page)
         if scan.doc is None:
@@ -469,4 +470,4 @@ class InternetArchive(Archive):
                                      status=404)
         if reply.status != 200:
             return Passages(page=replace(scan.page, text_refused=records.SEARCH_CLOSED))
-        return records.read_passages(scan, mapping(reply.value), words, max_passages)
+        return scans.read_passages(scan, mapping(reply.value), words, max_passages)

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from ..contract import Contributor, Copy, Edition, Heading, Item, Life, Record, Related, Rights
 from ..text import amount, first, fold, integer, joined, listing, mapping, strings, words
-from .dates import possible, year_of
+from .dates import possible, span_of, year_of
 
 SITE = "https://openlibrary.org"
 COVERS = "https://covers.openlibrary.org"  # handed out for a person to open, never asked
@@ -110,7 +110,7 @@ def read_row(entry: Any) -> Record | None:
     row = Record(
         identifier=f"openlibrary:{olid}", source_url=_address(olid), title=_title(doc),
         creator=joined(doc.get("author_name")), year=year,
-        span=(f"{year:04}-01-01", f"{year:04}-12-31") if year else None,
+        span=span_of(year),
         media_type=BOOKS[olid[-1]][0],
         languages=strings(doc.get("language")), subjects=strings(doc.get("subject"))[:SUBJECTS_MAX],
         author_identifiers=tuple(f"openlibrary:{author}"
