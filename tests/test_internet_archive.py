@@ -233,7 +233,7 @@ def test_a_page_past_the_ceiling_is_told_as_that(archive):
     """Ten thousand rows are served; a page known to lie beyond is not even asked."""
     responses.get(TEXT, json=error("Invalid request ([RANGE_OUT_OF_BOUNDS] paging is only supported through 10000 results"), status=400)
     responses.get(CATALOGUE, body="[RANGE_OUT_OF_BOUNDS] paging is only supported through 10000 results", content_type="application/json")
-    told = Page(beyond="Only the first 10,000 rows of a search are ever served; narrow the question instead.")
+    told = Page(beyond="The Internet Archive serves the first 10,000 results only; at 5 rows a page, page 2000 is the last.")
     served = "The Internet Archive serves the first 10,000 results only; at {} rows a page, page {} is the last."
 
     answers = [archive.search_text(archive.plan_text(Query(words="x"))), archive.search_catalogue(archive.plan_catalogue(Query(words="x"))),
@@ -935,9 +935,13 @@ def test_a_record_without_recognised_text_is_not_searched(archive, record):
     ("https://archive.org/embed/lanternvale00orri", "lanternvale00orri", None, None),
     ("https://archive.org/details/@quill", "@quill", None, None),
     ("https://ia601302.us.archive.org/31/items/lanternvale00orri/LanternVale.pdf", "lanternvale00orri/LanternVale.pdf", "LanternVale.pdf", None),
-    ("https://dn790002.ca.archive.org/0/items/lanternvale00orri", "lanternvale00orri", None, None)])
+    ("https://dn790002.ca.archive.org/0/items/lanternvale00orri", "lanternvale00orri", None, None),
+    ("https://iiif.archive.org/iiif/3/lanternvale00orri/manifest.json", "lanternvale00orri", None, None),
+    ("https://iiif.archive.org/iiif/lanternvale00orri$4/canvas", "lanternvale00orri", None, None),
+    ("https://iiif.archive.org/image/iiif/3/lanternvale00orri%2Fa_jp2.zip%2Fa_jp2%2Fa_0024.jp2/full/max/0/default.jpg", "lanternvale00orri", None, 24)])
 def test_an_address_of_a_record_is_read(address, local, file, page):
-    assert InternetArchive.read_address(urlsplit(address)) == Reference(source="archive", local=local, file=file, page=page)
+    read_as = None if page is None else f"read as archive:{local}, leaf {page}; get_item reads the whole record, read_text the leaf"
+    assert InternetArchive.read_address(urlsplit(address)) == Reference(source="archive", local=local, file=file, page=page, read_as=read_as)
 
 
 @pytest.mark.parametrize("address", ["https://archive.org/details/vale/page/n23/mode/2up", "https://archive.org/details/vale/page/145",
@@ -971,8 +975,43 @@ def test_an_identifier_outside_the_grammar_is_refused(local):
         InternetArchive.read_identifier(local)
 
 
-def test_a_leaf_named_in_an_identifier_is_a_page():
-    assert InternetArchive.read_identifier("vale/page/leaf7") == Reference(source="archive", local="vale", page=7)
+def test_a_leaf_named_in_an_identifier_is_a_page_and_said_to_be():
+    """get_item reads the whole record, so it must not drop the page in silence."""
+    assert InternetArchive.read_identifier("vale/page/leaf7") == Reference(
+        source="archive", local="vale", page=7,
+        read_as="read as archive:vale, leaf 7; get_item reads the whole record, read_text the leaf")
+
+
+def test_an_ark_is_refused_with_the_way_to_its_item():
+    with pytest.raises(InvalidInput) as caught:
+        InternetArchive.read_identifier("ark:/13960/t0000000x")
+
+    assert (caught.value.message, caught.value.hint) == ("This is no identifier of the Internet Archive.", (
+        "An ark is no item's identifier; search_items finds the item that states it, with native_query "
+        'identifier-ark:"ark:/13960/…".'))
+
+
+@pytest.mark.parametrize("answer", [
+    {"responseHeader": {"status": 503}, "response": {"numFound": 0, "docs": []}},
+    {"responseHeader": {"status": 0, "partialResults": True}, "response": {"numFound": 0, "docs": []}},
+    {"response": {"body": {"_shards": {"total": 5, "failed": 2}, "hits": {"total": 0, "hits": []}}}},
+    {"response": {"body": {"timed_out": True, "hits": {"total": 0, "hits": []}}}}])
+@responses.activate
+def test_no_rows_of_a_part_of_the_index_are_no_absence(archive, answer):
+    """A search that says it failed, or read a part and found nothing there, could not search."""
+    responses.get(CATALOGUE, json=answer)
+
+    with pytest.raises(ArchiveUnreachable) as caught:
+        archive.search_catalogue(archive.plan_catalogue(Query(words="lantern")))
+
+    assert caught.value.message == "The Internet Archive could not search. It gave no reason."
+
+
+@responses.activate
+def test_an_answer_that_is_whole_and_empty_is_an_absence(archive):
+    responses.get(CATALOGUE, json={"responseHeader": {"status": 0}, "response": {"numFound": 0, "docs": []}})
+
+    assert archive.search_catalogue(archive.plan_catalogue(Query(words="lantern", page=3))) == Page(total=0, more=False)
 
 
 def test_the_credit_carries_the_date_of_retrieval():

@@ -66,6 +66,8 @@ _DROPPED = {
     "availability": "its catalogue does not say who may borrow what; get_item shows what a record "
     "states",
 }
+_OF_AN_ARK = ("An ark is no item's identifier; search_items finds the item that states it, with "
+              'native_query identifier-ark:"ark:/13960/…".')
 _NOTHING_LEFT = "Nothing was left that its catalogue can search on."
 _NO_FILTER = "its text index has no documented filter of this kind"
 _NO_TEXT = "The record lists no recognised text; there are images or files only."
@@ -75,6 +77,9 @@ _TEXT_CLOSED = ("The Internet Archive holds this text but does not open it to an
 # What names an item in an address: on the site, and on a data node
 _SITE_PATH = re.compile(r"(?:details|stream|download)/(.+)|(?:metadata|embed)/([^/]+).*")
 _NODE_PATH = re.compile(r"\d+/items/(.+)")
+_PICTURED = re.compile(r"_([0-9]{4,6})\.(?:jp2|tif)/")  # the leaf in the name of a picture
+_PATH_ON = {"iiif.archive.org": re.compile(
+    r"(?:image/)?iiif/(?:[23]/)?(?!annotations/|search/)([^/$%]+)(?:(?:%2[fF]|[/$]).*)?")}
 
 
 # ---- what is asked -------------------------------------------------------------------------------
@@ -213,8 +218,11 @@ def _shown(spelling: str, rest: Sequence[str]) -> tuple[int | None, str | None]:
     read."""
     label = rest[rest.index("page") + 1] if "page" in rest[:-1] else ""
     leaf = re.fullmatch(r"leaf(\d{1,6})", label, re.ASCII)
-    if leaf or not label:
-        return (int(leaf[1]) if leaf else None), None
+    if not label:
+        return None, None
+    if leaf:
+        return int(leaf[1]), (f"read as {KEY}:{spelling}, leaf {int(leaf[1])}; get_item reads the "
+                              "whole record, read_text the leaf")
     return None, (f"read as {KEY}:{spelling}; the page {label[:20]!r} of the address counts the "
                   "pages that the reader shows, or is a printed number, and is no leaf; it was "
                   "left aside. Give the leaf as page.")
@@ -246,7 +254,7 @@ class InternetArchive(Archive):
                    "1 January may stand for the year alone",
         total_means="items that match")
     address_hosts = ("archive.org", "www.archive.org", "web.archive.org", "ia[0-9]*.archive.org",
-                     "dn[0-9]*.archive.org")
+                     "dn[0-9]*.archive.org", "iiif.archive.org")
     unread_fields = ("editions",)
     spellings = "archive:journalofexpedit00ford"
 
@@ -265,9 +273,10 @@ class InternetArchive(Archive):
                    len(rest))
         file = "/".join(rest[:end]) or None
         if not ITEM.fullmatch(item) or (file and not records.is_file(file)):
+            hint = ("An item's is letters, digits, points, hyphens and underscores: "
+                    f"{cls.spellings}.")
             raise InvalidInput("This is no identifier of the Internet Archive.", archive=KEY,
-                               hint="An item's is letters, digits, points, hyphens and "
-                                    f"underscores: {cls.spellings}.")
+                               hint=_OF_AN_ARK if item.startswith("ark:") else hint)
         spelling = item + (f"/{records.spell_file(file)}" if file else "")
         leaf, read_as = _shown(spelling, rest)
         return Reference(source=KEY, local=spelling, page=leaf, file=file, read_as=read_as)
@@ -277,21 +286,19 @@ class InternetArchive(Archive):
         host = (address.hostname or "").lower()
         path = "/".join(segment for segment in address.path.split("/") if segment)
         if host == "web.archive.org" or path.split("/")[0] in ("web", "wayback"):
-            raise InvalidInput(
-                "This address is a capture of a web page, not an item of the Internet Archive.",
-                archive=KEY,
-                hint="Open it in a browser; items have addresses such as "
-                     "https://archive.org/details/….",
-            )
-        named = (_NODE_PATH if re.fullmatch(NODE, host) else _SITE_PATH).fullmatch(path)
+            raise InvalidInput("This address is a capture of a web page, not an item of the "
+                               "Internet Archive.", archive=KEY,
+                               hint="Open it in a browser; items have addresses such as "
+                                    "https://archive.org/details/….")
+        pattern = _NODE_PATH if re.fullmatch(NODE, host) else _PATH_ON.get(host, _SITE_PATH)
+        named = pattern.fullmatch(path)
         if named is None:
-            raise InvalidInput(
-                "This address of the Internet Archive names no item.",
-                archive=KEY,
-                hint="Give an item's address, such as "
-                     "https://archive.org/details/journalofexpedit00ford.",
-            )
+            raise InvalidInput("This address of the Internet Archive names no item.", archive=KEY,
+                               hint="Give an item's address, such as "
+                                    "https://archive.org/details/journalofexpedit00ford.")
         shown = f"/{address.fragment}" if address.fragment.startswith("page/") else ""
+        if host in _PATH_ON and (pictured := _PICTURED.search(path)):
+            shown = f"/page/leaf{int(pictured[1])}"
         return cls.read_identifier(named[named.lastindex or 0] + shown)
 
     # -- searching
@@ -368,8 +375,9 @@ class InternetArchive(Archive):
             return Page(beyond=request.beyond)
         try:
             reply = route_stands(type(self), self.ask(request.asks[0]), "search")
-        except records.Told as told:
-            return Page(beyond=told.message)
+        except records.Told:
+            return Page(beyond=past_ceiling(type(self), records.CEILING + 1, query.rows,
+                                            records.CEILING))
         came, total = records.rows_in(reply.value)
         return page_of_rows(type(self), came, read, page=query.page, rows=query.rows, total=total,
                             ceiling=records.CEILING,

@@ -48,9 +48,6 @@ from .imprints import read_imprint
 KEY = "archive"
 SITE = "https://archive.org"
 CEILING = 10_000  # page x rows beyond this is refused with RANGE_OUT_OF_BOUNDS, on both searches
-PAST_CEILING = (
-    f"Only the first {CEILING:,} rows of a search are ever served; narrow the question instead."
-)
 SEARCH_CLOSED = (
     "The Internet Archive holds this text but does not let anonymous readers search it; "
     "open the item at its address."
@@ -59,6 +56,7 @@ SEARCH_CLOSED = (
 # a data node, as metadata names it: ia601302.us.archive.org
 NODE = r"(?:ia|dn)[0-9]+\.[a-z]{2}\.archive\.org"
 ITEM = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_OUT_OF_BOUNDS = "The page lies past what is ever served."
 _UPSTREAM = re.compile(
     r"\[[A-Z_]*ERROR\]|HTTP 5\d\d|backend|elasticsearch|encountered an exception|did not respond"
     r"|(?:request|query|call) failed",
@@ -96,7 +94,7 @@ def check_search(reply: Reply) -> None:
     if reply.status == 404 or (reply.status == 200 and not reason and not failed):
         return
     if "RANGE_OUT_OF_BOUNDS" in reason:
-        raise Told(PAST_CEILING, archive=KEY, status=reply.status)
+        raise Told(_OUT_OF_BOUNDS, archive=KEY, status=reply.status)
     if (not reason and reply.status != 422) or _UPSTREAM.search(reason):
         said = f" It said: {reason}" if reason else " It gave no reason."
         raise ArchiveUnreachable(
@@ -126,13 +124,26 @@ def _objection(reply: Reply) -> tuple[str, bool]:
         entry for block in blocks for entry in (block if isinstance(block, list) else [block])
     ]
     messages = [entry.get("message") if isinstance(entry, dict) else entry for entry in entries]
-    return (joined(messages, " ") or "")[:300], header.get("succeeded") is False
+    failed = header.get("succeeded") is False or _unfinished(answer)
+    return (joined(messages, " ") or "")[:300], failed
+
+
+def _unfinished(answer: Mapping[str, Any]) -> bool:
+    """Whether a search says of itself that it failed, or that it read a part and found nothing
+    there: then nothing was learnt of what is held."""
+    response, header = mapping(answer.get("response")), mapping(answer.get("responseHeader"))
+    body = mapping(response.get("body"))
+    said = (answer, header, response, body)
+    partial = any(true(each.get("partialResults")) or true(each.get("timed_out"))
+                  or amount(mapping(each.get("_shards")).get("failed")) for each in said)
+    rows = response.get("docs") or mapping(body.get("hits")).get("hits")
+    return bool(integer(header.get("status"))) or (partial and not rows)
 
 
 def check_search_text(reply: Reply) -> None:
     """A page out of range arrives as bare text under a JSON content type, with status 200."""
     if reply.value.lstrip().startswith("[RANGE_OUT_OF_BOUNDS]"):
-        raise Told(PAST_CEILING, archive=KEY)
+        raise Told(_OUT_OF_BOUNDS, archive=KEY)
 
 
 def check_metadata(reply: Reply) -> None:
