@@ -671,12 +671,12 @@ class Lane:
     `hosts` are regular expressions matched in full against a host in lower case. `spacing_s` is the
     time between the starts of two requests, `spacing_because` where the figure comes from.
     `retry_statuses` may be asked again. `limit_block_s` is how long the lane stays silent after a
-    429 that named no time (None: only what Retry-After says). `wall_block_s` and `wall_block_max_s`
-    are the pause after a recognised challenge page, doubling from the first to the second.
-    `wall_signs` are lower-case pieces of text or address that betray this archive's challenge,
-    besides the common ones. `bans_mutely`: a 403 without a challenge, and a request left without
-    any answer, bring a pause of the same kind. `paths` are regular expressions matched in full
-    against the path; a lane with paths wins over one without on the same host.
+    429, at the least (None: as long as it names, a minute when it names none). `wall_block_s` and
+    `wall_block_max_s` are the pause after a recognised challenge page, doubling from the first to
+    the second. `wall_signs` are lower-case pieces of text or address that betray this archive's
+    challenge, besides the common ones. `bans_mutely`: a 403 without a challenge, and a request left
+    without any answer, bring a pause of the same kind. `paths` are regular expressions matched in
+    full against the path; a lane with paths wins over one without on the same host.
     """
 
     key: str

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import shutil
 import socket
 import ssl
@@ -11,6 +12,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,10 +31,11 @@ from sources.errors import (
     UnreadableAnswer,
 )
 from sources.transport.asker import ArchiveAsker
-from sources.transport.bodies import decode_json, decode_text, decode_xml
+from sources.transport.bodies import charset, decode_json, decode_text, decode_xml, is_html, text_of_xml
 from sources.transport.call import Call
 from sources.transport.flights import Transport
 from sources.transport.gate import Gate, Ticket
+from sources.transport.verdict import retry_after
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 FIND = "https://toy.example/find"
@@ -99,7 +102,7 @@ def test_an_adapter_cannot_change_who_asks(stand_in, real):
     asker(real())(Ask(url=FIND, headers=(("Accept", "application/x-toy"), ("User-Agent", "somebody"))))
 
     assert stand_in.seen[0].headers["accept"] == "application/x-toy"
-    assert stand_in.seen[0].headers["user-agent"].startswith("mcp-books/0.0 ")
+    assert stand_in.seen[0].headers["user-agent"].split()[0] == "mcp-books/0.0"
 
 
 def test_a_gateway_gets_the_same_address_letter_by_letter(stand_in, real, make_transport):
@@ -582,7 +585,7 @@ def test_a_spent_call_asks_nothing(stand_in, real):
 # ---- asking again --------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("bad", [{"fault": "reset"}, {"fault": "half", "body": b"0123456789"}, {"fault": "close"}, {"status": 503},
-                                 {"status": 500}, {"status": 408}, {"status": 429}])
+                                 {"status": 500}, {"status": 408}, {"status": 425}])
 def test_what_may_pass_is_asked_again_after_one_two_and_four_seconds(stand_in, make_transport, bad):
     """The pauses run beside the spacing of 1 s, and every attempt takes a slot."""
     stand_in.add("toy.example/find", times=3, **bad)
@@ -631,10 +634,10 @@ def test_no_retry_goes_past_the_deadline(make_transport, clock):
 
 
 @responses.activate
-@pytest.mark.parametrize(("header", "pause_s"), [("7", 7.0), ("Mon, 30 Nov 2026 11:00:09 GMT", 9.0), ("0", 1.0), ("-5", 1.0),
-                                                 ("Mon, 30 Nov 2020 11:00:09 GMT", 1.0), ("soon", 1.0), ("", 1.0)])
+@pytest.mark.parametrize(("header", "pause_s"), [("7", 7.0), ("Mon, 30 Nov 2026 11:00:09 GMT", 9.0), ("0", 1.0), ("7, 7", 7.0),
+                                                 ("7.5 , 120", 7.5), ("Mon, 30 Nov 2020 11:00:09 GMT", 1.0)])
 def test_a_short_wait_is_kept(make_transport, clock, header, pause_s):
-    """Seconds or a date (it is 11:00:00); what makes no sense counts as nothing said."""
+    """Seconds or a date (it is 11:00:00); of a header sent twice the first."""
     responses.get(FIND, status=429, headers={"Retry-After": header})
     responses.get(FIND, json={})
 
@@ -644,8 +647,26 @@ def test_a_short_wait_is_kept(make_transport, clock, header, pause_s):
 
 
 @responses.activate
+@pytest.mark.parametrize("headers", [{}, *({"Retry-After": text} for text in ("-5", "soon", "", "7 7", "\u0667"))])
+def test_a_limit_without_a_time_silences_the_lane_for_a_minute(make_transport, clock, headers):
+    """One request, its reason told with the 60 s, and nothing more sent until they are over; what makes no sense names no time."""
+    responses.get(FIND, status=429, headers=headers)
+    responses.get(FIND, json={})
+    transport = make_transport(Toy)
+
+    first = failure(lambda: asker(transport)(Ask(url=FIND)))
+    second = failure(lambda: asker(transport)(Ask(url=FIND)))
+    clock.advance(60.0)
+    asker(transport)(Ask(url=FIND))
+
+    assert (first.message, first.retry_after_s) == ("The Toy Library asked this client to slow down (status 429).", 60.0)
+    assert (second.message, second.retry_after_s) == ("The Toy Library asked this client to stay away; nothing is sent for another 60 s.", 60.0)
+    assert (len(responses.calls), clock.slept) == (2, [])
+
+
+@responses.activate
 @pytest.mark.parametrize("status", [429, 503])
-@pytest.mark.parametrize(("header", "seconds"), [("31", 31.0), ("3600", 3600.0), ("Mon, 30 Nov 2026 12:00:00 GMT", 3600.0),
+@pytest.mark.parametrize(("header", "seconds"), [("31", 31.0), ("120, 120", 120.0), ("3600", 3600.0), ("Mon, 30 Nov 2026 12:00:00 GMT", 3600.0),
                                                  ("9" * 400, 86_400.0), ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400.0)])
 def test_a_long_wait_is_reported_at_once_and_kept_by_the_lane(make_transport, clock, header, seconds, status):
     """Nothing is slept; the next question is refused unsent, with what is left; at most a day is believed."""
@@ -841,6 +862,69 @@ def test_a_200_that_is_no_plain_xml_is_unreadable(stand_in, real, body, message)
     error = failure(lambda: asker(real())(Ask(url=FIND, body="xml")))
 
     assert (type(error), error.message) == (UnreadableAnswer, f"The answer of the Toy Library {message}.")
+
+
+# openings without end, nested, repeated; blanks, entities, quotes
+PATHOLOGICAL = ("<!---->", "<!--", "<!-- -->", "<?xml ", "<?xml>", "<!doctype ", "<", "<a>", "<a ", " ", "\n", "\xef\xbb\xbf", "&", "&#", "&#9", "&a;",
+                '"', "'", "[", "{", '{"a":', "[0,", "9", "1e", "-", "\\", "\\u", "charset=", "charset =", "encoding=", "\ufeff", "é", "]]>", "<![CDATA[")
+READERS: dict[str, Callable[[bytes], object]] = {
+    "is_html": lambda body: is_html(body, "text/html"),
+    "is_html behind the tag": lambda body: is_html(body + b"<zzz/>", "text/html"),
+    "decode_json": decode_json,
+    "decode_xml": lambda body: decode_xml(body, "text/xml"),
+    "decode_xml behind a declaration": lambda body: decode_xml(b"<?xml version='1.0'" + body, "text/xml"),
+    "decode_text": lambda body: decode_text(body, "text/plain"),
+    "text_of_xml": lambda body: text_of_xml(body, "text/xml"),
+    "charset": lambda body: charset(body.decode()),
+    "a time to wait": lambda body: retry_after(body.decode(), 0.0),
+}
+
+
+def seconds_for(read: Callable[[bytes], object], body: bytes) -> float:
+    """The processor's time, the least of three, whatever comes of it."""
+    times = []
+    for _ in range(3):
+        began = time.thread_time()
+        with suppress(ValueError):
+            read(body)
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_pass_over_a_body_is_linear_in_its_length(name):
+    """From 100 kB to 1 MB the time grows by at most 10 ** 1.3 (memory has its price; a square would be 2); under 20 ms it is too short to be fitted."""
+    grown = {}
+    for piece in PATHOLOGICAL:
+        short, long = (seconds_for(READERS[name], (piece * (size // len(piece))).encode()) for size in (100_000, 1_000_000))
+        if long > 0.02:
+            grown[piece] = math.log10(long / short)
+
+    assert {piece: exponent for piece, exponent in grown.items() if exponent > 1.3} == {}
+
+
+def test_a_page_that_opens_with_comments_holds_nobody_up(stand_in, real):
+    """285 bytes: a test for HTML that looked at each comment in two ways took for ever over forty of them."""
+    stand_in.add("toy.example/find", body=b"<!---->" * 40 + b"<zzz/>", headers={"Content-Type": "application/json"})
+    began = time.monotonic()
+
+    error = failure(lambda: asker(real())(Ask(url=FIND)))
+
+    assert error.message == "The answer of the Toy Library is not whole JSON."
+    assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.parametrize(("body", "content_type", "page"), [
+    (b" \xef\xbb\xbf<?xml version='1.0'?> <!-- a --><!-- > -->\n<!DOCTYPE  html>", "", True),
+    (b"<!-- a <html> --> <rows/>", "", False),
+    (b"<!-- without end <html>", "", False),
+    (b"<!--><html>-->", "", False),
+    (b"<headline/>", "", False),
+    (b"<rows/>", "text/html", True),
+    (b"rows", "text/html", False),
+])
+def test_a_page_is_told_by_what_it_begins_with(body, content_type, page):
+    assert is_html(body, content_type) is page
 
 
 def test_nested_entities_cost_neither_time_nor_memory():

@@ -18,18 +18,36 @@ PARTS_LIMIT = 1_000_000
 DIGITS_LIMIT = 100  # digits of one number; identifiers of the archives stay below 20
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:\-]+)", re.IGNORECASE)
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._\-]+)["']""")
-_HTML = re.compile(rb"\A[\s\xef\xbb\xbf]*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
-                   rb"<(?:!doctype\s+html|html|head|title|body)\b", re.IGNORECASE | re.DOTALL)
+# what may stand before a page's first tag, one piece at a time; and the tags that begin a page
+_BEFORE = re.compile(rb"[\s\xef\xbb\xbf]+|<\?xml[^>]*>", re.IGNORECASE)
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|title|body)\b", re.IGNORECASE)
+HTML_WITHIN_BYTES = 8192  # a page shows itself within this much
 
 
 def is_html(body: bytes, content_type: str) -> bool:
     """Whether a body is a web page, by what it begins with; the header decides only when the
     body begins with markup."""
-    if _HTML.match(body[:8192]):
+    if _HTML.match(body, _start(body)):
         return True
     start = body[:512].lstrip()
     said = "text/html" in content_type.lower()
     return said and start.startswith(b"<") and not start.startswith(b"<?xml")
+
+
+def _start(body: bytes) -> int:
+    """Where a document begins, behind blanks, an XML declaration and comments; each byte is looked
+    at once."""
+    at = 0
+    while at < HTML_WITHIN_BYTES:
+        if body.startswith(b"<!--", at):
+            at = body.find(b"-->", at + 4, HTML_WITHIN_BYTES) + 3
+            if at < 4:  # a comment without end
+                return len(body)
+        elif skipped := _BEFORE.match(body, at, HTML_WITHIN_BYTES):
+            at = skipped.end()
+        else:
+            return at
+    return len(body)
 
 
 def decode_json(body: bytes) -> Any:

@@ -24,6 +24,8 @@ from .gate import Gate
 from .ledger import BLOCK_LIMIT_S
 
 RETRY_AFTER_LIMIT_S = 30.0  # a longer wait is reported instead of slept through
+LIMIT_BLOCK_S = 60.0  # a 429's silence where neither it nor the lane names a time (DESIGN 8)
+RETRY_AFTER_CHARS = 100  # of a header that names a time; no date is half as long
 SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
 WALL_SIGNS = ("just a moment", "captcha", "altcha", "challenge-platform")
 REFUSALS: tuple[tuple[range | tuple[int, ...], type[SourceError], str, str | None], ...] = (
@@ -83,7 +85,7 @@ def walled(archive: type[Archive]) -> Setback:
 def _refusal(archive: type[Archive], lane: Lane, received: Received, wall_now: float) -> Setback:
     """What a status that is no answer means (DESIGN 8)."""
     status = received.status
-    after_s = _retry_after(received.headers.get("retry-after"), wall_now)
+    after_s = retry_after(received.headers.get("retry-after"), wall_now)
     if status == 429 or (status == 503 and after_s is not None):
         return _limit(archive, lane, status, after_s)
     kind, message, hint = next((row[1:] for row in REFUSALS if status in row[0]), ANY_OTHER)
@@ -96,8 +98,10 @@ def _refusal(archive: type[Archive], lane: Lane, received: Received, wall_now: f
 def _limit(archive: type[Archive], lane: Lane, status: int, after_s: float | None) -> Setback:
     """What a 429, or a 503 that names a time, means: a short wait, or silence that is reported
     at once."""
-    if status == 429 and lane.limit_block_s is not None:
-        after_s = max(lane.limit_block_s, after_s or 0.0)
+    if status == 429:
+        unnamed_s = LIMIT_BLOCK_S if after_s is None else 0.0
+        least_s = unnamed_s if lane.limit_block_s is None else lane.limit_block_s
+        after_s = max(least_s, after_s or 0.0)
     error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).",
                         archive=archive.key,
                         status=status, retry_after_s=after_s)
@@ -106,15 +110,16 @@ def _limit(archive: type[Archive], lane: Lane, status: int, after_s: float | Non
     return Setback(error, silence_s=after_s or 0.0)
 
 
-def _retry_after(value: str | None, wall_now: float) -> float | None:
+def retry_after(value: str | None, wall_now: float) -> float | None:
     """Seconds from a Retry-After header, between 0 and a day; None when there is none or it makes
     no sense.
 
     Source: RFC 9110, 10.2.3 (seconds or a date).
     """
-    text = (value or "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
-        return min(float(text[:20]), BLOCK_LIMIT_S)
+    text = (value or "").strip()[:RETRY_AFTER_CHARS]
+    # a header sent twice arrives as one, with a comma between
+    if number := re.match(r"(\d+(?:\.\d+)?)\s*(?:,|\Z)", text, re.ASCII):
+        return min(float(number[1]), BLOCK_LIMIT_S)
     try:
         moment = parsedate_to_datetime(text).timestamp() if text else None
     except (ValueError, TypeError, OverflowError, IndexError):
