@@ -139,12 +139,13 @@ class Seen:
     query: tuple[tuple[str, str], ...]
     form: tuple[tuple[str, str], ...]
     headers: Mapping[str, str]
+    port: int  # of the client: the same as long as a connection is used again
 
 
 class StandIn(ThreadingHTTPServer):
     """A loopback server that plays every archive, and goes wrong on request. Routes are tried in order; none: 404 with a page."""
 
-    FAULTS = ("reset", "half", "drip", "drip-headers", "endless", "gzip-bomb", "silent", "close")
+    FAULTS = ("reset", "half", "drip", "drip-headers", "endless", "gzip-bomb", "silent", "close", "raw")
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
@@ -192,7 +193,7 @@ class _StandInHandler(BaseHTTPRequestHandler):
         place = parts.path.lstrip("/")
         seen = Seen(at_s=time.monotonic(), method=self.command, place=place, raw_path=self.path,
                     query=tuple(parse_qsl(parts.query, keep_blank_values=True)), form=tuple(parse_qsl(body, keep_blank_values=True)),
-                    headers={name.lower(): value for name, value in self.headers.items()})
+                    headers={name.lower(): value for name, value in self.headers.items()}, port=self.client_address[1])
         with self.server.lock:
             self.server.seen.append(seen)
         route = self.server.route(seen)
@@ -214,7 +215,10 @@ class _StandInHandler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def go_wrong(self, route: Route) -> None:
-        if route.fault == "silent":
+        if route.fault == "raw":  # the body is all that goes out, head and all, and the connection is left open
+            self.close_connection = False
+            self.wfile.write(route.body)
+        elif route.fault == "silent":
             self.server.over.wait(60)
         elif route.fault == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
 import shutil
 import socket
@@ -196,14 +197,22 @@ def test_a_certificate_failure_names_the_setting_and_is_not_asked_again(make_tra
     assert (len(responses.calls), clock.slept) == (1, [])
 
 
-@pytest.fixture
-def tls_stand_in(stand_in, tmp_path):
-    """The stand-in behind TLS, and the file of the authority that vouches for it; both made for this test alone."""
+@pytest.fixture(scope="module")
+def key_and_certificate(tmp_path_factory):
+    """Of localhost, vouching for themselves; made for these tests alone."""
     if shutil.which("openssl") is None:
         pytest.skip("no openssl here to make a certificate with")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    folder = tmp_path_factory.mktemp("tls")
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate), "-days", "2",
                     "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+    return key, certificate
+
+
+@pytest.fixture
+def tls_stand_in(stand_in, key_and_certificate):
+    """The stand-in behind TLS, its address, and the file of the authority that vouches for it."""
+    key, certificate = key_and_certificate
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     stand_in.socket = context.wrap_socket(stand_in.socket, server_side=True, do_handshake_on_connect=False)
@@ -482,6 +491,67 @@ def test_an_answer_compressed_twice_is_refused(stand_in, real):
     stand_in.add("toy.example/find", headers={"Content-Encoding": "gzip, gzip"}, body=gzip.compress(gzip.compress(b"{}")))
 
     assert type(failure(lambda: asker(real())(Ask(url=FIND)))) is UnreadableAnswer
+
+
+# ---- one clean final answer per use of a connection -----------------------------------------------------------------
+
+def whole(mark: str, status: str = "200 OK", *more: str, body: bytes | None = None) -> bytes:
+    """An answer as it stands on the wire, head and all."""
+    told = json.dumps({"of": mark}).encode() if body is None else body
+    return "\r\n".join((f"HTTP/1.1 {status}", f"Content-Length: {len(told)}", *more, "", "")).encode() + told
+
+
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+EMPTY = b"HTTP/1.1 %s\r\nContent-Type: text/html\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n%s\r\nc\r\n{\"of\": \"AAA\"\r\n1\r\n}\r\n0\r\n\r\n"
+TWO_LENGTHS = b"HTTP/1.1 200 OK\r\nContent-Length: +13\r\n\r\n"
+
+
+CROSSINGS = {
+    "clean": (whole("AAA"), "AAA", True),
+    "clean chunks": (CHUNKED % b"", "AAA", True),
+    "hints before": (HINTS + whole("AAA"), "AAA", True),
+    "several interim answers": (HINTS * 3 + b"HTTP/1.1 100 Continue\r\n\r\n" + whole("AAA"), "AAA", True),
+    "a switch nobody asked for": (b"HTTP/1.1 101 Switching Protocols\r\n\r\n" + whole("AAA"), "AAA", True),
+    "a second answer behind": (whole("AAA") + whole("AAA again"), "AAA", False),
+    "a line end behind": (whole("AAA") + b"\r\n", "AAA", False),
+    "hints behind": (whole("AAA") + HINTS, "AAA", False),
+    "an answer behind chunks": (CHUNKED % b"" + whole("AAA again"), "AAA", False),
+    "chunks and a length": (CHUNKED % b"Content-Length: 3\r\n", "AAA", False),
+    "a length with a sign": (TWO_LENGTHS + b'{"of": "AAA"}' + whole("AAA again"), "AAA", False),
+    "204 with an answer behind": (EMPTY % b"204 No Content" + whole("AAA"), "The Toy Library answered without an answer (status 204).", False),
+    "204": (EMPTY % b"204 No Content", "The Toy Library answered without an answer (status 204).", False),
+    "204 with a length and a body": (whole("AAA", "204 No Content"), "The Toy Library answered without an answer (status 204).", False),
+    "304 with an answer behind": (EMPTY % b"304 Not Modified" + whole("AAA"), "The Toy Library could not answer (status 304).", False),
+    "304": (EMPTY % b"304 Not Modified", "The Toy Library could not answer (status 304).", False),
+    "a refusal with an answer behind": (whole("AAA", "404 Not Found", body=b"gone") + whole("AAA again"), "The Toy Library holds nothing at the address asked.", False),
+    "a redirect with an answer behind": (whole("AAA", "302 Found", "Location: https://elsewhere.example/") + whole("AAA again"),
+          "The Toy Library sent a redirect elsewhere, to an address that is not its own; it was not followed.", False),
+    "interim answers without end": (HINTS * 30, "The connection to the Toy Library broke before an answer came.", False),
+}
+
+
+@pytest.mark.parametrize("name", CROSSINGS)
+@pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
+def test_no_answer_crosses_to_another_question(request, stand_in, make_transport, monkeypatch, name, secure):
+    """A connection is used again only after one clean final answer: what stands behind it would be read as the answer to BBB."""
+    first, told, kept_open = CROSSINGS[name]
+    gateway = stand_in.address
+    if secure:
+        _, gateway, authority = request.getfixturevalue("tls_stand_in")
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority))
+    stand_in.add("toy.example/find", asks={"q": "AAA"}, body=first, fault="raw")
+    stand_in.add("toy.example/find", body=whole("BBB"), fault="raw")
+    ask = asker(make_transport(Toy, clock=None, pacing_clock=FakeClock(), gateway=gateway, max_retries=0))
+
+    try:
+        outcome = ask(Ask(url=FIND, params=(("q", "AAA"),))).value["of"]
+    except SourceError as exc:
+        outcome = exc.message
+    second = ask(Ask(url=FIND, params=(("q", "BBB"),)))
+
+    assert (outcome, second.value) == (told, {"of": "BBB"})
+    assert (len({seen.port for seen in stand_in.seen}) == 1) is kept_open
 
 
 def test_a_connection_refused_is_told_once_and_not_asked_again(make_transport):

@@ -181,7 +181,9 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
 
 
 def _broke_off(response: requests.Response) -> bool:
-    announced = response.headers.get("content-length", "")
+    # a body in chunks says itself where it ends, whatever length is announced beside (RFC 9112, 6.3)
+    chunked = "transfer-encoding" in response.headers
+    announced = "" if chunked else response.headers.get("content-length", "")
     has_body = response.status_code not in (204,
                                             304) and announced.isascii() and announced.isdigit()
     return has_body and bool(response.raw.tell() < int(announced))

@@ -1,4 +1,5 @@
-"""The connections of `requests`, made to tell the exchange in charge of them which socket they use.
+"""The connections of `requests`, made to tell the exchange in charge of them which socket they use,
+and to be used again only after one clean final answer.
 
 Importing this module loads `requests`, a tenth of a second: connection.py does it when the first
 connection is due.
@@ -6,6 +7,8 @@ connection is due.
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
+from http.client import HTTPException, HTTPMessage, HTTPResponse, parse_headers
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
@@ -16,10 +19,64 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from .exchange import CURRENT
 
+INTERIM_MAX = 20  # answers before the final one; more are no way to answer
+
+
+class _Answer(HTTPResponse):
+    """An answer that reads past interim ones (100 to 199), and leaves its connection open only when
+    nothing can stand behind it: what came too many would be read as the answer to the next question.
+
+    Source: RFC 9110, 15.2 (any number of interim answers), RFC 9112, 6.3 (which answers have no
+    body; of two lengths neither is to be trusted).
+    """
+
+    headers: HTTPMessage | None  # type: ignore[assignment]  # None before its head was read
+
+    def __init__(self, sock: socket.socket, *more: Any, **named: Any) -> None:
+        super().__init__(sock, *more, **named)
+        self._plug = sock
+
+    def _read_status(self) -> tuple[str, int, str]:
+        read: Any = super()
+        for _ in range(INTERIM_MAX):
+            line: tuple[str, int, str] = read._read_status()
+            if line[1] >= 200:
+                return line
+            parse_headers(self.fp)
+        raise HTTPException("interim answers without end")
+
+    def _close_conn(self) -> None:
+        if not self._is_clean():
+            with suppress(OSError):  # the pool finds it closed, and opens another
+                self._plug.shutdown(socket.SHUT_RDWR)
+        end: Any = super()
+        end._close_conn()
+
+    def _is_clean(self) -> bool:
+        if self.headers is None:
+            return False
+        lengths = self.headers.get_all("content-length", ["0"])
+        framed = len(lengths) == 1 and lengths[0].isdigit() and lengths[0].isascii()
+        both = "content-length" in self.headers and "transfer-encoding" in self.headers
+        return self.status not in (204, 304) and framed and not both and not self._has_more()
+
+    def _has_more(self) -> bool:
+        """Whether bytes have come that nobody has read."""
+        patience = self._plug.gettimeout()
+        try:
+            self._plug.settimeout(0)
+            return bool(self.fp.peek(1))
+        except (OSError, ValueError):  # nothing to read under TLS; a connection that is closed
+            return False
+        finally:
+            with suppress(OSError):
+                self._plug.settimeout(patience)
+
 
 class _Tracked(HTTPConnection):
     """A connection that its exchange knows from the first byte, and again each time it is used."""
 
+    response_class = _Answer
     handle: socket.socket | None = None  # a copy of the plain socket: TLS takes the original over
 
     def _new_conn(self) -> socket.socket:
