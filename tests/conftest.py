@@ -215,8 +215,8 @@ class _StandInHandler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def go_wrong(self, route: Route) -> None:
-        if route.fault == "raw":  # the body is all that goes out, head and all, and the connection is left open
-            self.close_connection = False
+        if route.fault == "raw":  # the body is all that goes out, head and all
+            self.close_connection = b"Connection: close" in route.body
             self.wfile.write(route.body)
         elif route.fault == "silent":
             self.server.over.wait(60)

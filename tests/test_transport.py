@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import tracemalloc
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -491,6 +492,70 @@ def test_an_answer_compressed_twice_is_refused(stand_in, real):
     stand_in.add("toy.example/find", headers={"Content-Encoding": "gzip, gzip"}, body=gzip.compress(gzip.compress(b"{}")))
 
     assert type(failure(lambda: asker(real())(Ask(url=FIND)))) is UnreadableAnswer
+
+
+PAGE = b"every word of a page " * 4000
+MEMBERS = gzip.compress(PAGE[:40_000]) + gzip.compress(PAGE[40_000:])
+WHOLE_STREAMS = {
+    "gzip": (gzip.compress(PAGE), "gzip"), "x-gzip": (gzip.compress(PAGE), "X-GZIP "), "two members": (MEMBERS, "gzip"),
+    "padding": (gzip.compress(PAGE) + bytes(512), "gzip"), "deflate": (zlib.compress(PAGE), "deflate"),
+    "deflate without its header": (zlib.compress(PAGE, wbits=-15), "deflate"), "none": (PAGE, ""), "identity": (PAGE, "identity"),
+}
+BROKEN_STREAMS = {
+    "gzip cut": (gzip.compress(PAGE)[:-200], "gzip"), "gzip without its sum": (gzip.compress(PAGE)[:-8], "gzip"),
+    "gzip with a wrong sum": (gzip.compress(PAGE)[:-8] + bytes(8), "gzip"), "two members, the second cut": (MEMBERS[:-9], "gzip"),
+    "deflate cut": (zlib.compress(PAGE)[:-1], "deflate"), "deflate without its header, cut": (zlib.compress(PAGE, wbits=-15)[:-1], "deflate"),
+    "no gzip": (PAGE, "gzip"), "no deflate": (PAGE, "deflate"), "a head alone": (gzip.compress(PAGE)[:5], "gzip"),
+    "members without end": (gzip.compress(b"x") * 200, "gzip"), "a coding nobody asked for": (PAGE, "br"), "twice": (PAGE, "gzip, gzip"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE_STREAMS)
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_a_whole_stream_is_read_in_every_coding(stand_in, real, name, in_pieces):
+    """Also where it comes byte by byte, in chunks of HTTP."""
+    body, coding = WHOLE_STREAMS[name]
+    if in_pieces:
+        body = body[:300] if not coding.strip() else body
+        chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+        body = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: %s\r\n\r\n" % coding.encode() + chunks
+        stand_in.add("toy.example/find", body=body, fault="raw")
+    else:
+        stand_in.add("toy.example/find", body=body, headers={"Content-Encoding": coding})
+
+    reply = asker(real())(Ask(url=FIND, body="text"))
+
+    assert PAGE.decode().startswith(reply.value) and len(reply.value) in (300, len(PAGE))
+
+
+@pytest.mark.parametrize("name", BROKEN_STREAMS)
+def test_an_incomplete_stream_is_no_answer_in_any_coding(stand_in, real, name):
+    """Its Content-Length is right, so half a page would pass for a page: "no match" would be said of words that were never read."""
+    body, coding = BROKEN_STREAMS[name]
+    stand_in.add("toy.example/find", body=body, headers={"Content-Encoding": coding})
+
+    error = failure(lambda: asker(real())(Ask(url=FIND, body="text")))
+
+    assert (type(error), error.status, len(stand_in.seen)) == (UnreadableAnswer, 200, 1)
+    assert error.message.startswith("The Toy Library sent an answer ")
+
+
+def test_a_refusal_is_one_whatever_its_body(stand_in, real):
+    """A 404 that cannot be decompressed is still a 404."""
+    stand_in.add("toy.example/find", status=404, body=b"gone", headers={"Content-Encoding": "gzip"})
+
+    assert type(failure(lambda: asker(real())(Ask(url=FIND)))) is RecordNotFound
+
+
+@pytest.mark.parametrize("first", [b"Transfer-Encoding: chunked\r\n\r\n-1\r\nhello", b"Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n",
+                                   b"Content-Length: " + b"9" * 5000 + b"\r\nConnection: close\r\n\r\n{}"])
+def test_a_length_that_is_none_is_the_archives_fault(stand_in, real, caplog, first):
+    """A chunk of -1 bytes would be read without end; a length of 5,000 digits is no number for this Python."""
+    stand_in.add("toy.example/find", body=b"HTTP/1.1 200 OK\r\n" + first, fault="raw")
+
+    error = failure(lambda: asker(real(max_retries=0))(Ask(url=FIND)))
+
+    assert (type(error), caplog.records) == (ArchiveUnreachable, [])
 
 
 # ---- one clean final answer per use of a connection -----------------------------------------------------------------

@@ -10,18 +10,72 @@ import codecs
 import json
 import math
 import re
+import zlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 DEPTH_LIMIT = 200  # levels of JSON; the deepest answer recorded has 9
 # values or elements: each costs some hundred bytes once read; the answers recorded stay below 3,000
 PARTS_LIMIT = 1_000_000
 DIGITS_LIMIT = 100  # digits of one number; identifiers of the archives stay below 20
+MEMBERS_MAX = 100  # streams one behind the other in a gzip body; one is usual
+PIECE_BYTES = 256 << 10  # of a decompressed body, made at once
+GZIP_BEGINS = 0x1f
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:\-]+)", re.IGNORECASE)
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._\-]+)["']""")
 # what may stand before a page's first tag, one piece at a time; and the tags that begin a page
 _BEFORE = re.compile(rb"[\s\xef\xbb\xbf]+|<\?xml[^>]*>", re.IGNORECASE)
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|title|body)\b", re.IGNORECASE)
 HTML_WITHIN_BYTES = 8192  # a page shows itself within this much
+
+
+class NotWhole(ValueError):
+    """A body that is no whole stream of its Content-Encoding; says so after "an answer …"."""
+
+
+def decompressed(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
+    """A body as it was before its Content-Encoding, in pieces of at most PIECE_BYTES; a bomb costs
+    no more than what is taken of it.
+
+    Raises NotWhole. Sources: RFC 9110, 8.4.1; RFC 1952 (a gzip body may hold several members;
+    anything else behind one is padding).
+    """
+    coding = coding.strip().lower()
+    if coding in ("", "identity"):
+        yield from chunks
+        return
+    if coding not in ("gzip", "x-gzip", "deflate"):
+        raise NotWhole("compressed more than once" if "," in coding else
+                       "compressed in a way that nobody asked for")
+    member, count = None, 0
+    for chunk in chunks:
+        while chunk and (member is None or not member.eof or chunk[0] == GZIP_BEGINS):
+            if member is None or member.eof:
+                member, count = _member(chunk[0]), count + 1
+            yield from _pieces(member, chunk)
+            chunk = member.unused_data
+            if count > MEMBERS_MAX:
+                raise NotWhole("compressed in more parts than any true answer")
+    if member is not None and not member.eof:
+        raise NotWhole("whose compressed body is not whole")
+
+
+def _member(begins: int) -> zlib._Decompress:
+    """What reads a stream that begins with a certain byte. Some servers send deflate without the
+    header that the standard wants; no stream without one begins as one with a header does."""
+    headed = begins == GZIP_BEGINS or begins & 15 == zlib.DEFLATED
+    return zlib.decompressobj(32 + zlib.MAX_WBITS if headed else -zlib.MAX_WBITS)
+
+
+def _pieces(member: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:
+    piece = b" " * PIECE_BYTES
+    while len(piece) == PIECE_BYTES:  # more may be waiting, even when the chunk is used up
+        try:
+            piece = member.decompress(chunk, PIECE_BYTES)
+        except zlib.error as exc:
+            raise NotWhole("that cannot be decompressed") from exc
+        yield piece
+        chunk = member.unconsumed_tail
 
 
 def is_html(body: bytes, content_type: str) -> bool:

@@ -15,16 +15,18 @@ from urllib.parse import urlencode
 from ..contract import Archive, Ask, Pairs
 from ..errors import ArchiveUnreachable, SourceError, TimedOut, UnreadableAnswer
 from ..settings import PROJECT_URL, Settings
-from .exchange import CURRENT, Exchange, Setback
+from .bodies import NotWhole, decompressed
+from .exchange import CURRENT, Exchange, Setback, bare
 
 if TYPE_CHECKING:
     import requests
 
 BODY_LIMIT_BYTES = 32 << 20  # DESIGN 10: the ceiling on a decoded body
 REFUSAL_LIMIT_BYTES = 64 << 10  # of a body that only explains a refusal
-CHUNK_BYTES = 16 << 10  # read at once; small, since each may decode to a thousand times as much
+CHUNK_BYTES = 16 << 10  # read at once
 OFTEN = 99  # tries: as often as BOOKS_MAX_RETRIES allows
 TOO_LONG = f"of more than {BODY_LIMIT_BYTES >> 20} MiB; it was not read to the end."
+NO_HTTP = "{} sent something that is no answer in HTTP."
 BROKE_OFF = "{} broke off in the middle of its answer."
 ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml",
           "text": "text/plain, */*;q=0.5", "html": "text/html, */*;q=0.5"}
@@ -48,9 +50,8 @@ BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
      "Check the network and the proxy settings: a firewall that drops requests looks like this.",
      0),
     ("Timeout", TimedOut, "{} did not answer in time.", None, 0),
-    ("ContentDecodingError", UnreadableAnswer, "{} sent an answer that cannot be decompressed.",
-     None, 0),
-    ("ChunkedEncodingError", ArchiveUnreachable, BROKE_OFF, None, OFTEN),
+    ("ReadTimeoutError", TimedOut, "{} did not answer in time.", None, 0),
+    ("ProtocolError", ArchiveUnreachable, BROKE_OFF, None, OFTEN),
     ("gaierror", ArchiveUnreachable, "The host name of {} could not be looked up.",
      "Check the network, its name server (DNS) and the proxy settings; " + WHO_ANSWERS, 0),
     ("ConnectionRefusedError", ArchiveUnreachable, "The connection to {} was refused.",
@@ -59,8 +60,9 @@ BREAKS: tuple[tuple[str, type[SourceError], str, str | None, int], ...] = (
      "Check the network and the proxy settings; " + WHO_ANSWERS, 0),
     ("ConnectionError", ArchiveUnreachable, "The connection to {} broke before an answer came.",
      None, OFTEN),
-    ("RequestException", ArchiveUnreachable, "{} sent something that is no answer in HTTP.", None,
-     0),
+    ("RequestException", ArchiveUnreachable, NO_HTTP, None, 0),
+    ("HTTPError", ArchiveUnreachable, NO_HTTP, None, 0),
+    ("ValueError", ArchiveUnreachable, NO_HTTP, None, 0),
     ("OSError", ArchiveUnreachable, "The certificate file named in the settings could not be read.",
      "Check REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.", 0))
 
@@ -102,12 +104,14 @@ class Wire:
         try:
             exchange.answer = self._send(exchange)
         except Exception as exc:  # handed to whoever waits, who raises it
-            exchange.failure = exc
+            exchange.failure = bare(exc)
         finally:
             CURRENT.reset(busy_with)
 
     def _send(self, exchange: Exchange) -> tuple[int, Mapping[str, str], bytes]:
         session, request = self.open(), self._prepared(exchange.ask)
+        from urllib3.exceptions import HTTPError
+
         try:
             around: Any = session.merge_environment_settings(exchange.ask.url, {}, True, None, None)
             adapter = session.get_adapter(str(request.url))
@@ -119,8 +123,10 @@ class Wire:
             exchange.answering = True
             with response:
                 return response.status_code, _headers(response), _body(exchange, response)
-        except OSError as exc:  # every exception of requests is one
-            raise _translated(exc, exchange.archive) from exc
+        # every exception of requests is an OSError; a ValueError is a length that is no number
+        except (OSError, HTTPError, ValueError) as exc:
+            setback = _translated(exc, exchange.archive)
+        raise setback  # out here it does not hold the frames, and with them the body, of the first
 
     def _prepared(self, ask: Ask) -> requests.PreparedRequest:
         """The request as it leaves, to the address letter by letter; an adapter cannot change
@@ -163,21 +169,24 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
     archive, status = exchange.archive, response.status_code
     if 300 <= status < 400 and "location" in response.headers:
         return b""
-    # nested compression multiplies; nobody needs it
-    if "," in response.headers.get("content-encoding", ""):
-        raise _unreadable(archive, status, "compressed more than once.")
-    chunks, size = [], 0
-    for chunk in response.iter_content(CHUNK_BYTES):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > BODY_LIMIT_BYTES:
-            raise _unreadable(archive, status, TOO_LONG)
-        if size > REFUSAL_LIMIT_BYTES and status not in exchange.ask.statuses:
-            return b"".join(chunks)
-    if _broke_off(response):
+    wanted = status in exchange.ask.statuses
+    limit = BODY_LIMIT_BYTES if wanted else REFUSAL_LIMIT_BYTES
+    chunks = response.raw.stream(CHUNK_BYTES, decode_content=False)
+    body, why = bytearray(), ""  # a list would cost forty times a chunk of one byte
+    try:
+        for piece in decompressed(chunks, response.headers.get("content-encoding", "")):
+            body += piece
+            if len(body) > limit:
+                why = TOO_LONG
+                break
+    except NotWhole as exc:
+        why = f"{exc}."
+    if wanted and why:
+        raise _unreadable(archive, status, why)
+    if not why and _broke_off(response):
         raise Setback(ArchiveUnreachable(BROKE_OFF.format(archive.name), archive=archive.key),
                       tries=OFTEN)
-    return b"".join(chunks)
+    return bytes(body)
 
 
 def _broke_off(response: requests.Response) -> bool:
@@ -194,7 +203,7 @@ def _unreadable(archive: type[Archive], status: int, what: str) -> Setback:
                                     status=status))
 
 
-def _translated(exc: OSError, archive: type[Archive]) -> Setback:
+def _translated(exc: Exception, archive: type[Archive]) -> Setback:
     """An exception of `requests` as one of ours. Nothing of its text is kept: it may hold
     addresses and a proxy's password."""
     # NewConnectionError: refused, no such host, no route

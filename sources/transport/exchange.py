@@ -108,5 +108,12 @@ class Exchange:
             self._socket = None
 
 
+def bare(failure: Exception) -> Exception:
+    """A failure without the frames it came through: they hold bodies, and lead back to who keeps
+    the failure, so that none of it would go before the next collection."""
+    failure.__cause__ = failure.__context__ = None
+    return failure.with_traceback(None)
+
+
 # what this thread is busy with
 CURRENT: ContextVar[Exchange | None] = ContextVar("exchange", default=None)

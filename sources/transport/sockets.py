@@ -45,6 +45,13 @@ class _Answer(HTTPResponse):
             parse_headers(self.fp)
         raise HTTPException("interim answers without end")
 
+    def _safe_read(self, amt: int) -> bytes:
+        if amt < 0:  # a chunk's size; it would be read without end
+            raise HTTPException("a chunk of less than nothing")
+        read: Any = super()
+        whole: bytes = read._safe_read(amt)
+        return whole
+
     def _close_conn(self) -> None:
         if not self._is_clean():
             with suppress(OSError):  # the pool finds it closed, and opens another
