@@ -1095,6 +1095,19 @@ def test_accents_survive_whatever_the_charset_or_its_absence(written_in, content
     assert decode_text("Thérèse à l'été".encode(written_in), content_type) == "Thérèse à l'été"
 
 
+@pytest.mark.parametrize("name", ["punycode", "idna", "utf-7", "unicode_escape", "raw_unicode_escape", "utf_8_sig", "mbcs", "hz", "zip", "x" * 50_000])
+def test_a_charset_off_the_list_is_utf_8_with_a_mark_for_what_is_none(stand_in, real, name):
+    """Some that Python knows take minutes over a megabyte; at the real socket, and in a second."""
+    body = "Thérèse à l'été ".encode() * 60_000 + b"\xe9"
+    stand_in.add("toy.example/find", body=body, headers={"Content-Type": f"text/plain; charset={name}"})
+    began = time.monotonic()
+
+    text = asker(real())(Ask(url=FIND, body="text")).value
+
+    assert (text[:15], text[-2:]) == ("Thérèse à l'été", " \ufffd")
+    assert time.monotonic() - began < 2.0
+
+
 def test_a_declared_charset_is_believed():
     """Two characters of Latin-1 that would also be one of UTF-8."""
     assert decode_text("Ã©".encode("latin-1"), "text/plain; charset=latin-1") == "Ã©"

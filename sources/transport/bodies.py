@@ -12,6 +12,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 DEPTH_LIMIT = 200  # levels of JSON; the deepest answer recorded has 9
@@ -22,6 +23,11 @@ MEMBERS_MAX = 100  # streams one behind the other in a gzip body; one is usual
 PIECE_BYTES = 256 << 10  # of a decompressed body, made at once
 GZIP_BEGINS = 0x1f
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:\-]+)", re.IGNORECASE)
+# The charsets that are read, and no name at all. Among those that this Python knows besides are
+# some that take minutes over a megabyte, and to look up a strange name costs memory for ever.
+_READ = re.compile(r"|utf-?8|(us-)?ascii|utf-16(le|be)?|iso-?8859-(1[013-6]?|[2-9])|latin-?1"
+                   r"|(windows-|cp)125[0-8]|macintosh|koi8-[ru]|gb(2312|k|18030)|big5|shift_jis"
+                   r"|euc-(jp|kr)", re.IGNORECASE)
 _DECLARED = re.compile(rb"""\A\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._\-]+)["']""")
 # what may stand before a page's first tag, one piece at a time; and the tags that begin a page
 _BEFORE = re.compile(rb"[\s\xef\xbb\xbf]+|<\?xml[^>]*>", re.IGNORECASE)
@@ -174,18 +180,20 @@ def _xml_override(body: bytes, content_type: str) -> str | None:
         return "utf-8" if utf8 and not body.isascii() and not name.startswith("utf") else None
     if utf8 or body[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return None
-    return charset(content_type)
+    named = charset(content_type)
+    return named if _READ.fullmatch(named) and named else None
 
 
 def decode_text(body: bytes, content_type: str) -> str:
     """The body as text: the declared charset, else UTF-8, else Latin-1 (which never fails); a
-    byte order mark is dropped."""
-    for name in (charset(content_type), "utf-8"):
-        if name:
-            try:
-                return body.decode(name).removeprefix("\ufeff")
-            except UnicodeDecodeError:
-                continue
+    byte order mark is dropped. Under a charset that is not read here, UTF-8 with U+FFFD for what
+    is none."""
+    named, errors = charset(content_type), "strict"
+    if not _READ.fullmatch(named):
+        named, errors = "utf-8", "replace"
+    for name in (named or "utf-8", "utf-8"):
+        with suppress(UnicodeDecodeError):
+            return body.decode(name, errors).removeprefix("\ufeff")
     return body.decode("latin-1")
 
 
@@ -196,16 +204,10 @@ def text_of_xml(body: bytes, content_type: str) -> str:
     return decode_text(body, f"text/xml; charset={name}" if name else content_type)
 
 
-def charset(content_type: str) -> str | None:
-    """The charset a Content-Type names, when this Python knows it as a text encoding; else None."""
+def charset(content_type: str) -> str:
+    """The charset a Content-Type names, "" when it names none."""
     match = _CHARSET.search(content_type)
-    try:
-        if match:
-            # a LookupError for an unknown name and for a codec that makes no text
-            "".encode(match.group(1))
-        return match.group(1) if match else None
-    except (LookupError, ValueError):
-        return None
+    return match.group(1) if match else ""
 
 
 def _is_utf8(body: bytes) -> bool:
