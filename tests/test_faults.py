@@ -5,7 +5,10 @@ that nothing of the broken answer can have been kept. Spacing, retries and block
 """
 from __future__ import annotations
 
+import gc
+import gzip
 import json
+import random
 import re
 import socket
 import time
@@ -365,6 +368,46 @@ def test_a_body_without_measure_costs_no_more_memory_than_the_ceiling(
     assert error is not None
     assert error["code"] == "parse_failure"
     assert peak_bytes < 2 * BODY_LIMIT_BYTES
+
+
+# What comes whole and is no answer: of 1 MB each, and the bomb of 64 MiB.
+HEAVY: dict[str, Callable[[Question], Mapping[str, Any]]] = {
+    "another shape": lambda question: {"body": b"<?xml version='1.0'?><other>" + b"<thing>none</thing>" * 55_000 + b"</other>", "headers": XML}
+    if is_xml(question) else {"body": b'{"other": ["' + b"x" * 1_000_000 + b'"]}', "headers": JSON},
+    "no data": always(body=b"x" * 1_000_000),
+    "gzip bomb": always(fault="gzip-bomb"),
+    "not whole": always(body=gzip.compress(random.Random(1).randbytes(1_000_000))[:-9], headers={**JSON, "Content-Encoding": "gzip"}),
+    "half a body": always(body=b"x" * 1_000_000, fault="half"),
+}
+
+
+@pytest.mark.parametrize("fault", HEAVY.values(), ids=list(HEAVY))
+@pytest.mark.parametrize("step", [*{step.archive: step for step in SEARCHES}.values(), *{step.tool: step for step in READINGS}.values()], ids=lambda step: step.name)
+def test_a_failure_keeps_nothing_of_what_came(
+        shelved: StandIn, clients: Callable[..., tuple[BooksClient, FakeClock]], step: Step,
+        fault: Callable[[Question], Mapping[str, Any]]) -> None:
+    """Four more such failures, with nothing collected in between, leave less than half of one body behind."""
+    client, clock = clients(timeout_ms=LONG_MS, call_budget_ms=LONG_MS)
+    for name in step.spoils:
+        shelf.spoil(shelved, name, **fault(QUESTIONS[name]))
+    gzip_bomb()
+    told_of(step, asked(client, step))
+
+    tracemalloc.start()
+    gc.collect()
+    gc.disable()
+    try:
+        before_bytes, _ = tracemalloc.get_traced_memory()
+        for _ in range(4):
+            clock.advance(3 * 3600.0)
+            assert told_of(step, asked(client, step))[0] is not None
+            shelved.seen.clear()
+        after_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        gc.enable()
+        tracemalloc.stop()
+
+    assert after_bytes - before_bytes < 500_000
 
 
 # ---- an answer in part ---------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ..errors import LIBRARIES, Cancelled, SourceError, TimedOut, UnreadableAnsw
 from ..settings import Settings
 from ..transport.asker import ArchiveAsker
 from ..transport.call import Call
+from ..transport.exchange import bare
 from ..transport.flights import Transport
 
 T = TypeVar("T")
@@ -106,11 +107,12 @@ class Opened:
         whoever asks next."""
         try:
             return work(self.archive)
-        except Exception as error:
-            if isinstance(error, UnreadableAnswer) or not isinstance(
-                error, (SourceError, Cancelled)
-            ):
+        except (SourceError, Cancelled) as error:
+            if isinstance(error, UnreadableAnswer):
                 self.asker.forget()
+            raise bare(error) from None
+        except Exception:
+            self.asker.forget()
             raise
 
     def others_waiting(self) -> bool:

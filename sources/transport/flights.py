@@ -37,7 +37,7 @@ from .asker import ArchiveAsker, lane_of
 from .cache import Cache
 from .call import Call, Clock
 from .connection import Wire, address
-from .exchange import Exchange, Received, Setback
+from .exchange import Exchange, Received, Setback, bare
 from .gate import Abandoned, Gate, Ticket
 from .shelf import UNREADABLE, Recorder, Shelf
 from .verdict import judge, leads_to_wall, read, walled
@@ -194,7 +194,7 @@ class Transport:
         finally:
             asker.requests_sent += self._leave(flight, asker.call)
         if flight.failure is not None:
-            raise copy.copy(flight.failure) from flight.failure
+            raise copy.copy(flight.failure)
         assert flight.reply is not None
         assert flight.received is not None
         return flight.reply if flight is mine else read(mine.ask, mine.archive, flight.received)
@@ -320,12 +320,11 @@ class Transport:
         except Abandoned:
             failure = Cancelled(NOBODY_WAITED)
         except (SourceError, ImportError) as exc:
-            failure = exc
-        except Exception as exc:  # a fault of ours must not leave callers waiting
+            failure = bare(exc)
+        except Exception:  # a fault of ours must not leave callers waiting
             _log.exception("a request to %s ended in a fault of this program", archive.name)
             failure = UnreadableAnswer(f"The answer of {archive.name} could not be read.",
                                        archive=archive.key)
-            failure.__cause__ = exc
         self._land(flight, failure)
 
     def _land(self, flight: Flight, failure: Exception | None) -> None:
