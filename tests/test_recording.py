@@ -2,14 +2,20 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 import responses
 
+from sources.asking.together import Opener
 from sources.contract import Archive, Ask, Lane
-from sources.errors import ArchiveUnreachable, RateLimited, RecordNotFound, UnreadableAnswer
+from sources.errors import ArchiveUnreachable, RateLimited, RecordNotFound, SourceError, UnreadableAnswer
+from sources.settings import Settings
 from sources.transport.call import Call
 from sources.transport.exchange import Received
 from sources.transport.shelf import SHELF_LIMIT_FILES, Recorder, Shelf, file_name
@@ -23,6 +29,14 @@ class Toy(Archive):
     key = "toy"
     name = "the Toy Library"
     lanes = (Lane(key="toy", hosts=(r"toy\.example",), spacing_s=6.0, spacing_because="chosen for the tests"),)
+
+
+class Dated(Toy):
+    """An archive whose credit names the day."""
+
+    @classmethod
+    def attribution(cls, retrieved_at: str) -> str:
+        return f"{cls.name}, retrieved {retrieved_at[:10]}, free"
 
 
 def received(body: bytes, **more) -> Received:
@@ -214,3 +228,97 @@ def test_a_folder_that_cannot_be_written_loses_no_answer(ask, tmp_path):
     reply = ask(record_dir=Path(tmp_path / "file" / "folder"))(Ask(url=FIND))
 
     assert reply.value == {"a": 1}
+
+
+# ---- a failure never replaces an answer ------------------------------------------------------------------------------
+
+@responses.activate
+@pytest.mark.parametrize("bad", [
+    {"status": 503}, {"status": 404}, {"status": 429, "headers": {"Retry-After": "1"}}, {"body": "not JSON"},
+    {"body": "<html>captcha</html>", "content_type": "text/html"}, {"body": "<html>maintenance</html>", "content_type": "text/html"}])
+def test_a_failure_never_replaces_the_answer_kept(ask, tmp_path, bad):
+    responses.get(FIND, json={"at": "first"})
+    responses.get(FIND, **bad)
+    ask(record_dir=tmp_path)(Ask(url=FIND))
+    kept = [path.read_bytes() for path in tmp_path.iterdir()]
+    with pytest.raises(SourceError):
+        ask(record_dir=tmp_path, max_retries=0)(Ask(url=FIND))
+
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == kept
+    assert ask(replay_dir=tmp_path)(Ask(url=FIND)).value == {"at": "first"}
+
+
+@responses.activate
+def test_a_later_answer_replaces_the_one_kept(ask, tmp_path):
+    """Whether that was an answer or a failure."""
+    responses.get(FIND, status=500)
+    responses.get(FIND, json={"at": "second"})
+    responses.get(FIND, json={"at": "third"})
+    with pytest.raises(SourceError):
+        ask(record_dir=tmp_path, max_retries=0)(Ask(url=FIND))
+
+    for value in ("second", "third"):
+        ask(record_dir=tmp_path)(Ask(url=FIND))
+        assert ask(replay_dir=tmp_path)(Ask(url=FIND)).value == {"at": value}
+
+
+@pytest.mark.parametrize("dated", ["", '"retrieved_at": "", ', '"retrieved_at": "last week", ', '"retrieved_at": 7, '])
+def test_a_kept_answer_that_does_not_say_when_is_of_an_unknown_day(make_transport, clock, tmp_path, dated):
+    """Not of today, as the credit said: what a licence wants is the day the archive was asked."""
+    (tmp_path / "by-hand.answer").write_text("{" + dated + '"address": "' + FIND + '"}\n\n{}')
+    opened = Opener(settings=Settings(), transport=make_transport(Dated, replay_dir=tmp_path), readers={}).open(Dated, Call(50.0, clock=clock))
+    opened.asker(Ask(url=FIND))
+
+    assert (opened.retrieved_at, opened.asker.replies[0].retrieved_at) == ("", "")
+    assert opened.credit() == {"attribution": "the Toy Library, retrieved on a day that is not known, free", "cached": False, "replayed": True,
+                               "retrieved_at": None}
+    assert opened.replay_note() == ("Answered from kept answers alone, the earliest of a day that is not known; nothing was asked of the "
+                                    "archive now.",)
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_a_device_or_a_huge_file_on_the_shelf_holds_nobody_up(ask, tmp_path):
+    """A pipe without a writer kept a call waiting past its budget; nothing but a regular file of a bearable size is read."""
+    os.mkfifo(tmp_path / "a.answer")
+    (tmp_path / "b.answer").symlink_to("/dev/zero")
+    with open(tmp_path / "c.answer", "wb") as huge:
+        huge.truncate(1 << 40)
+    (tmp_path / "d.answer").write_text('{"address": "' + FIND + '"}\n\n{"at": "d"}')
+    began = time.monotonic()
+
+    assert ask(replay_dir=tmp_path)(Ask(url=FIND)).value == {"at": "d"}
+    assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of another kind")
+def test_a_kept_answer_is_its_owners_and_overwrites_nothing_else(tmp_path):
+    """0600 in a folder of 0700, whatever the umask; a link under its name goes, and what it names stays as it was."""
+    folder, elsewhere = tmp_path / "kept", tmp_path / "elsewhere"
+    elsewhere.write_text("not ours")
+    recorder = Recorder(folder)
+    umask = os.umask(0)
+    try:
+        recorder.keep(Ask(url=FIND), received(b"{}"))
+    finally:
+        os.umask(umask)
+    path = folder / file_name(Ask(url=FIND))
+    modes = [stat.S_IMODE(place.stat().st_mode) for place in (folder, path)]
+    path.unlink()
+    path.symlink_to(elsewhere)
+    (folder / f".{path.name}.{os.getpid()}.{threading.get_ident()}").symlink_to(elsewhere)
+    recorder.keep(Ask(url=FIND), received(b"{}"))
+
+    assert modes == [0o700, 0o600]
+    assert (elsewhere.read_text(), path.is_symlink(), len(list(folder.iterdir()))) == ("not ours", False, 1)
+
+
+def test_a_kept_answer_holds_nothing_that_lets_anybody_in(tmp_path):
+    """Neither of what was asked with nor of what came; it is found again all the same."""
+    question = Ask(url=FIND, headers=(("Accept", "x"), ("Authorization", "s3cret"), ("Cookie", "s3cret"), ("Proxy-Authorization", "s3cret")))
+    Recorder(tmp_path).keep(question, received(b"{}", headers={"set-cookie": "s3cret", "www-authenticate": "s3cret", "x-token": "s3cret"}))
+
+    (path,) = tmp_path.iterdir()
+    assert b"s3cret" not in path.read_bytes()
+    assert Shelf(tmp_path).find(question).body == b"{}"

@@ -21,6 +21,7 @@ from ..transport.flights import Transport
 T = TypeVar("T")
 # a worker raises by itself at the call's deadline; this much later it is left behind
 _GRACE_S = 0.5
+_NO_DATE, _UNKNOWN_DAY = "0000-00-00", "a day that is not known"  # of an answer kept without one
 _LOOK_S = 0.25  # how often a cancelled call is noticed when no worker moves
 
 log = logging.getLogger("books")
@@ -120,18 +121,20 @@ class Opened:
 
     @property
     def retrieved_at(self) -> str:
-        """When the earliest answer used here was first fetched; now, when none was."""
-        return self.asker.retrieved_at or datetime.datetime.now(datetime.timezone.utc).strftime(
-            "%Y-%m-%dT%H:%M:%SZ"
-        )
+        """When the earliest answer used here was first fetched; now, when none was; "" when a kept
+        answer does not say."""
+        first = self.asker.retrieved_at
+        now = datetime.datetime.now(datetime.timezone.utc)
+        return now.strftime("%Y-%m-%dT%H:%M:%SZ") if first is None else first
 
     def attribution(self) -> str:
-        return self.archive.attribution(self.retrieved_at)
+        credit = self.archive.attribution(self.retrieved_at or _NO_DATE)
+        return credit.replace(_NO_DATE, f"on {_UNKNOWN_DAY}")
 
     def credit(self) -> dict[str, Any]:
         """What a report says of an archive that answered, whatever it answered."""
         return {"attribution": self.attribution(), "cached": self.asker.cached,
-                "replayed": self.asker.replayed or None, "retrieved_at": self.retrieved_at}
+                "replayed": self.asker.replayed or None, "retrieved_at": self.retrieved_at or None}
 
     def replay_note(self) -> tuple[str, ...]:
         """For an answer without a report on each archive: that it comes from kept answers, and of
@@ -139,8 +142,8 @@ class Opened:
         if not self.asker.replayed:
             return ()
         return (
-            f"Answered from kept answers alone, the earliest of {self.retrieved_at[:10]}; nothing was asked of the archive "
-            "now.",
+            "Answered from kept answers alone, the earliest of "
+            f"{self.retrieved_at[:10] or _UNKNOWN_DAY}; nothing was asked of the archive now.",
         )
 
 

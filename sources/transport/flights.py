@@ -372,14 +372,15 @@ class Transport:
         ask, archive = flight.ask, flight.archive
         flight.gate = self.gate(lane_of(archive, ask.url))
         received = self._follow(flight)
-        if self._recorder is not None:
-            self._recorder.keep(ask, received)
-        judge(ask, flight.gate, received, self.clock.time())
         try:
+            judge(ask, flight.gate, received, self.clock.time())
             flight.reply = read(ask, archive, received)
         except SourceError as exc:
             raise Setback(exc,
                           tries=1 if exc.retryable and exc.retry_after_s is None else 0) from exc
+        finally:
+            if self._recorder is not None:
+                self._recorder.keep(ask, received, good=flight.reply is not None)
         flight.gate.good()
         flight.received = received
         if received.status == 200:

@@ -6,8 +6,10 @@ stands.
 """
 from __future__ import annotations
 
+import functools
 import json
 import logging
+import operator
 import os
 import sys
 import time
@@ -30,7 +32,10 @@ AHEAD_LIMIT_S = 60.0  # least distance at which a reserved slot is taken for gar
 AHEAD_LIMIT_SLOTS = 100
 BLOCK_LIMIT_S = 24 * 3600.0  # no block is believed for longer
 LEDGER_LIMIT_BYTES = 4096
-_HOW = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+# How files are opened: no pipe or device is waited for; of those that are written, no link followed.
+NO_WAIT = functools.reduce(operator.or_, (getattr(os, name, 0) for name in (
+    "O_BINARY", "O_NONBLOCK", "O_NOCTTY")))
+NO_DETOUR = NO_WAIT | getattr(os, "O_NOFOLLOW", 0)
 NEVER = -1e9  # a moment before any that a monotonic clock shows
 _log = logging.getLogger("books")
 
@@ -148,7 +153,7 @@ class Ledger:
         handle = None
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self._path, _HOW, 0o600)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | NO_DETOUR, 0o600)
             _lock(handle)
             return handle, os.read(handle, LEDGER_LIMIT_BYTES)
         except OSError as exc:

@@ -15,18 +15,24 @@ import json
 import logging
 import os
 import re
+import stat
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..contract import Ask
+from ..contract import Ask, Pairs
 from .exchange import Received
+from .ledger import NO_DETOUR, NO_WAIT
 
 SUFFIX = ".answer"
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 SHELF_LIMIT_FILES = 5000
 SHELF_LIMIT_BYTES = 512 << 20
+FILE_LIMIT_BYTES = 48 << 20  # the largest body, in base64, and its head
+HEAD_LIMIT_BYTES = 64 << 10
+SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization")
 # none of them can hold a secret
 KEPT_HEADERS = ("content-type", "cache-control", "retry-after", "last-modified", "cf-mitigated")
 # what a file that is no answer may raise
@@ -35,28 +41,30 @@ _log = logging.getLogger("books")
 
 
 class Recorder:
-    """Keeps every answer received in a folder, the latest to each question; several processes
-    may share it."""
+    """Keeps every answer received in a folder, the latest to each question; a failure only where
+    there is nothing yet. Several processes may share it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
         self._warned = False
 
-    def keep(self, ask: Ask, received: Received) -> None:
+    def keep(self, ask: Ask, received: Received, *, good: bool = True) -> None:
         """Write one answer, whole or not at all. A folder that is full or cannot be written to
         is said once, then left alone."""
-        text = _file_text(ask, received)
         path = self._folder / file_name(ask)
+        if not good and os.path.lexists(path):
+            return
+        text = _file_text(ask, received)
         beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
         with self._lock:
             try:
-                self._folder.mkdir(parents=True, exist_ok=True)
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 if not self._has_room(len(text)):
                     raise OSError(errno.ENOSPC, f"the folder holds its {SHELF_LIMIT_FILES} files "
                                                 f"or {SHELF_LIMIT_BYTES:,} bytes")
-                beside.write_bytes(text)
-                os.replace(beside, path)
+                _write_new(beside, text)
+                os.replace(beside, path)  # takes a link's place, and not that of what it names
             except OSError as exc:
                 if not self._warned:
                     _log.error("BOOKS_RECORD_DIR: answers are no longer kept: %s.",
@@ -85,18 +93,39 @@ class Shelf:
         """The answer kept to this question, with its own date; None when there is none. Raises
         one of UNREADABLE."""
         path = self._paths.get(_fingerprint(ask))
-        return _received(path.read_bytes()) if path is not None else None
+        return _received(_read_regular(path)) if path is not None else None
 
     @functools.cached_property
     def _paths(self) -> dict[str, Path]:
         found = {}
         for path in sorted(self._folder.glob("*" + SUFFIX))[:SHELF_LIMIT_FILES]:
             try:
-                head, _ = _parts(path.read_bytes())
+                head, _ = _parts(_read_regular(path, HEAD_LIMIT_BYTES))
                 found[_fingerprint(_ask(head))] = path
             except UNREADABLE:
                 _log.info("on the shelf, %s is no answer that can be read", path.name)
         return found
+
+
+def _write_new(path: Path, text: bytes) -> None:
+    """Write a file that is not there yet, for its owner alone. A link of its name is not followed.
+    Raises OSError."""
+    with suppress(FileNotFoundError):
+        path.unlink()  # left by a process of the same number that was stopped
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_DETOUR, 0o600)
+    with open(handle, "wb") as file:
+        file.write(text)
+
+
+def _read_regular(path: Path, most_bytes: int = FILE_LIMIT_BYTES) -> bytes:
+    """The first bytes of a file; a pipe or a device, which could keep the reader waiting, is none.
+    Raises OSError."""
+    handle = os.open(path, os.O_RDONLY | NO_WAIT)
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > FILE_LIMIT_BYTES:
+            raise OSError(errno.EINVAL, "no regular file of a bearable size")
+        return file.read(most_bytes)
 
 
 def file_name(ask: Ask) -> str:
@@ -107,8 +136,13 @@ def file_name(ask: Ask) -> str:
 
 
 def _fingerprint(ask: Ask) -> str:
-    asked = json.dumps([ask.method, ask.url, ask.form, sorted(ask.headers)])
+    asked = json.dumps([ask.method, ask.url, ask.form, sorted(_tellable(ask))])
     return hashlib.sha256(asked.encode()).hexdigest()
+
+
+def _tellable(ask: Ask) -> Pairs:
+    """The headers asked with, without those that may let somebody in."""
+    return tuple(pair for pair in ask.headers if pair[0].lower() not in SECRET_HEADERS)
 
 
 def _file_text(ask: Ask, received: Received) -> bytes:
@@ -119,7 +153,7 @@ def _file_text(ask: Ask, received: Received) -> bytes:
     except UnicodeDecodeError:
         coded, body = "base64", base64.encodebytes(received.body)
     head = {"address": ask.url, "method": ask.method, "form": ask.form,
-            "asked_with": dict(ask.headers), "status": received.status,
+            "asked_with": dict(_tellable(ask)), "status": received.status,
             "headers": {name: received.headers[name] for name in KEPT_HEADERS
                         if name in received.headers},
             "answered_by": received.url if received.url != ask.url else "",
@@ -138,7 +172,7 @@ def _parts(text: bytes) -> tuple[Mapping[str, Any], bytes]:
     parsed = json.loads(head)
     if not isinstance(parsed, dict):
         raise ValueError("the head is no object")
-    return parsed, base64.b64decode(body) if parsed.get("body") == "base64" else body
+    return parsed, body
 
 
 def _ask(head: Mapping[str, Any]) -> Ask:
@@ -149,8 +183,11 @@ def _ask(head: Mapping[str, Any]) -> Ask:
 
 def _received(text: bytes) -> Received:
     head, body = _parts(text)
+    when = str(head.get("retrieved_at", ""))
+    if head.get("body") == "base64":
+        body = base64.b64decode(body)
     return Received(status=int(head.get("status", 200)), body=body,
                     url=str(head.get("answered_by", head["address"])),
                     headers={name.lower(): str(value)
                              for name, value in head.get("headers", {}).items()},
-                    retrieved_at=str(head.get("retrieved_at", "")))
+                    retrieved_at=when if MOMENT.fullmatch(when) else "")
