@@ -1,8 +1,10 @@
 """The pace of a lane: inside one process exactly, between processes through a small file, and whatever happens to that file."""
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -18,7 +20,7 @@ from sources.contract import Archive, Lane
 from sources.errors import ArchiveUnreachable, RateLimited, SourceError
 from sources.transport.call import Clock
 from sources.transport.gate import Abandoned, Gate, Ticket
-from sources.transport.ledger import LaneState, Ledger
+from sources.transport.ledger import LaneState, Ledger, unusable
 
 MINUTE = 60.0
 
@@ -497,7 +499,10 @@ def test_a_slot_given_up_goes_to_the_next_in_the_queue(tmp_path):
     assert (here.moments("granted"), there.moments("granted")) == ([1001.0], [1002.0])
 
 
-@pytest.mark.parametrize("text", [b"", b"\x00\xff garbage", b"[]", b'{"next_free": "soon"}', b"9" * 5000, b"null",
+OURS = b'{\n "next_free": '  # how a state file begins, and ends after a crash
+
+
+@pytest.mark.parametrize("text", [b"", bytes(200), OURS, OURS + b"soon}", OURS + b"9" * 5000,
                                   LaneState(next_free=float("nan")).write(), LaneState(next_free=float("inf")).write(),
                                   LaneState(wall_step=10 ** 300).write(),
                                   LaneState(blocked_at=float("inf"), blocked_s=60.0).write()])
@@ -559,14 +564,65 @@ def test_a_folder_that_cannot_be_written_leaves_the_pace_of_the_process(clock, t
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name on this system")
-def test_a_state_file_that_is_no_file_is_left_alone(clock, tmp_path):
-    os.mkfifo(tmp_path / "toy.json")
-    (tmp_path / "tuy.json").mkdir()
+def test_what_is_not_ours_is_left_as_it_is_and_said_once(clock, tmp_path, caplog):
+    """A link, a hard link, another program's file, a pipe, a folder: none is written; each lane goes at this process's own pace."""
+    foreign = {name: tmp_path / f"{name}.json" for name in ("link", "hard", "other", "list", "pipe", "folder")}
+    target = tmp_path / "precious"
+    target.write_bytes(LaneState().write())
+    foreign["link"].symlink_to(target)
+    foreign["hard"].hardlink_to(target)
+    foreign["other"].write_text('{"a": "file of another program"}')
+    foreign["list"].write_text("[]")
+    os.mkfifo(foreign["pipe"])
+    foreign["folder"].mkdir()
 
-    for name in ("toy.json", "tuy.json"):
-        pass_through(gate_of(clock, path=tmp_path / name))
+    for path in foreign.values():
+        gate = gate_of(clock, path=path)
+        for _ in range(3):
+            clock.advance(100.0)
+            pass_through(gate)
 
+    assert (target.read_bytes(), foreign["link"].is_symlink()) == (LaneState().write(), True)
+    assert (foreign["other"].read_text(), foreign["list"].read_text()) == ('{"a": "file of another program"}', "[]")
     assert clock.slept == []
+    said = [record.message for record in caplog.records if record.levelname == "ERROR"]
+    assert [message.partition(": ")[0] for message in said] == [str(path) for path in foreign.values()]
+    assert said[2] == (f"{foreign['other']}: pauses and blocks are not shared with other processes: "
+                       "a file of that name is not this program's.")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of another kind")
+def test_the_state_is_its_owners_alone(clock, tmp_path):
+    """0600 in a folder of 0700, whatever the umask."""
+    path = tmp_path / "state" / "toy.json"
+    umask = os.umask(0)
+    try:
+        pass_through(gate_of(clock, path=path))
+    finally:
+        os.umask(umask)
+
+    assert [stat.S_IMODE(place.stat().st_mode) for place in (path.parent, path)] == [0o700, 0o600]
+
+
+@pytest.mark.parametrize(("fault", "reason"), [
+    ({"_try_lock": OSError(errno.ENOLCK, "No locks available")}, "No locks available"), ({"_try_lock": None}, "locks do not hold there"),
+    ({"os.write": OSError(errno.ENOSPC, "No space left on device")}, "No space left on device"),
+    ({"os.write": 10}, "No space left on device"), ({"os.open": OSError(errno.EROFS, "Read-only file system")}, "Read-only file system")])
+def test_a_folder_where_nothing_can_be_shared_is_known(monkeypatch, tmp_path, fault, reason):
+    """A real lock is tried, from two sides: some file systems refuse it, and some grant it to everybody."""
+    for name, outcome in fault.items():
+        def stub(*_: object, outcome: object = outcome, **__: object) -> object:
+            if isinstance(outcome, OSError):
+                raise outcome
+            return outcome
+        monkeypatch.setattr(f"sources.transport.ledger.{name}", stub)
+
+    assert unusable(tmp_path / "state") == reason
+
+
+def test_a_folder_where_the_pace_can_be_shared_is_left_as_it_was(tmp_path, caplog):
+    assert unusable(tmp_path / "state") is None
+    assert (list((tmp_path / "state").iterdir()), [record for record in caplog.records if record.levelname == "ERROR"]) == ([], [])
 
 
 def test_a_lock_that_nobody_lets_go_is_not_waited_for_long(tmp_path):

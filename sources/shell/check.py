@@ -29,6 +29,7 @@ from ..errors import SourceError
 from ..registry import ARCHIVES, ENTRIES, Entry
 from ..settings import VERSION, Settings
 from ..transport.call import Call
+from ..transport.ledger import unusable
 from .commands import budget_s
 
 ANSWERED, FAILED, BAD_INPUT = 0, 1, 2
@@ -469,13 +470,11 @@ def _masked(address: str) -> str:
 def _state(folder: Path | None) -> str:
     if folder is None:
         return "off; pauses and blocks are kept in this process alone"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".check-"):
-            return f"{folder}, usable: pauses and blocks are shared by every process that uses it"
-    except OSError as exc:
-        why = exc.strerror or type(exc).__name__
-        return f"{folder}, NOT USABLE ({why}): pauses and blocks are kept in each process alone"
+    trouble = unusable(folder)
+    if trouble:
+        return (f"{folder}, NOT USABLE ({trouble}): pauses and blocks are kept in each process "
+                "alone")
+    return f"{folder}, usable: pauses and blocks are shared by every process that uses it"
 
 
 def check_wheels(given: argparse.Namespace, out: TextIO, err: TextIO) -> int:

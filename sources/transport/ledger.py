@@ -6,15 +6,17 @@ stands.
 """
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import logging
 import operator
 import os
+import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -117,11 +119,17 @@ class LaneState:
         return max(0.0, self.blocked_at + min(self.blocked_s, BLOCK_LIMIT_S) - now)
 
 
+OPENING = LaneState().write()[:len(b'{\n "next_free": ')]  # how each file of ours begins
+
+
 class Ledger:
     """One lane's state in one file. Without `path`, or while the file cannot be used, it reads
     as fresh and nothing is kept."""
 
-    def __init__(self, path: Path | None, spacing_s: float, clock: Clock) -> None:
+    def __init__(self, path: Path | None, spacing_s: float, clock: Clock, *,
+                 quiet: bool = False) -> None:
+        self.trouble: str | None = None  # why the file could not be used, when last it could not
+        self._quiet = quiet  # else the first trouble is told as an error
         self._path = path
         self._spacing_s = spacing_s
         self._clock = clock
@@ -155,7 +163,7 @@ class Ledger:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | NO_DETOUR, 0o600)
             _lock(handle)
-            return handle, os.read(handle, LEDGER_LIMIT_BYTES)
+            return handle, _own_text(handle)
         except OSError as exc:
             self._rest(exc)
             if handle is not None:
@@ -164,8 +172,35 @@ class Ledger:
 
     def _rest(self, exc: OSError) -> None:
         self._rest_until = self._clock.monotonic() + LEDGER_REST_S
-        _log.info("pacing is not shared with other processes for %d s: %s", LEDGER_REST_S,
-                  exc.strerror or exc)
+        self.trouble = exc.strerror or str(exc)
+        _log.log(logging.INFO if self._quiet else logging.ERROR,
+                 "%s: pauses and blocks are not shared with other processes: %s.", self._path,
+                 self.trouble)
+        self._quiet = True
+
+
+def unusable(folder: Path) -> str | None:
+    """Why processes cannot share their pace through a folder; None where a file can be made there,
+    written, and locked against another."""
+    path = folder / f".check-{os.getpid()}.json"
+    ours, another = (Ledger(path, 1.0, Clock(), quiet=True) for _ in range(2))
+    with ours.held() as state:
+        state.wall_step += 1
+        with another.held():
+            pass
+    with suppress(OSError):
+        path.unlink()
+    return ours.trouble or (None if another.trouble else "locks do not hold there")
+
+
+def _own_text(handle: int) -> bytes:
+    """The text of a file that this program wrote, or that is still empty. Raises OSError for any
+    other: it is not ours to write."""
+    found, text = os.fstat(handle), os.read(handle, LEDGER_LIMIT_BYTES)
+    ours = not text.strip(b"\0") or text.startswith(OPENING)  # a crash may have left nothing but 0
+    if not ours or not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        raise OSError(errno.EPERM, "a file of that name is not this program's")
+    return text
 
 
 def _lock(handle: int) -> None:
@@ -183,7 +218,8 @@ def _lock(handle: int) -> None:
 def _overwrite(handle: int, text: bytes) -> None:
     """Write in place: a crash half-way leaves garbage, which reads as a fresh state."""
     os.lseek(handle, 0, os.SEEK_SET)
-    os.write(handle, text)
+    if os.write(handle, text) != len(text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.ftruncate(handle, len(text))
 
 
