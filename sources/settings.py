@@ -88,6 +88,14 @@ GATEWAY_UNREADABLE = ("cannot be read; wanted an http or https address without a
                       "http://127.0.0.1:8080. Nothing is sent until it is mended or unset.")
 
 
+def host_and_port(address: str) -> str:
+    """All of a proxy's or gateway's address that is ever shown: what stands before its last @ may
+    be a password, whatever else is in it."""
+    place = re.match(r"(?:[a-z][\w+.-]*://)?((?:[\w.-]+|\[[\w.:]+\])(?::\d+)?)(?:[/?#]|\Z)",
+                     address.rpartition("@")[2], re.IGNORECASE)
+    return place[1] if place else "an address that cannot be read"
+
+
 def _table(sources: tuple[str, ...], tools: tuple[str, ...]) -> tuple[tuple[str, Parse, str], ...]:
     """Every setting: its name, how it is read, what is wanted. Its field is its name in small
     letters."""

@@ -124,6 +124,7 @@ class Route:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
     fault: str | None = None
+    late: bytes = b""  # what follows a raw answer a moment later, unasked
     delay_s: float = 0.0
     times: int = 1 << 30
 
@@ -218,6 +219,9 @@ class _StandInHandler(BaseHTTPRequestHandler):
         if route.fault == "raw":  # the body is all that goes out, head and all
             self.close_connection = b"Connection: close" in route.body
             self.wfile.write(route.body)
+            if route.late:
+                self.server.over.wait(0.01)
+                self.wfile.write(route.late)
         elif route.fault == "silent":
             self.server.over.wait(60)
         elif route.fault == "reset":

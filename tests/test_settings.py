@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sources.settings import Settings, default_state_dir, read_settings
+from sources.settings import Settings, default_state_dir, host_and_port, read_settings
 
 SOURCES = ("archive", "loc", "bnf")
 TOOLS = ("search_inside", "get_item")
@@ -136,3 +136,16 @@ def test_a_leading_tilde_is_the_home_folder(monkeypatch, tmp_path):
 
 def test_a_name_that_is_no_setting_is_told_with_its_neighbour():
     assert read(BOOKS_USERAGENT="me", BOOKS_LIVE="1")[1] == ["BOOKS_USERAGENT is no setting; did you mean BOOKS_USER_AGENT?"]
+
+
+@pytest.mark.parametrize("address", [
+    "http://user:s3cret@proxy.example:3128", "user:s3cret@proxy.example:3128", "http://user:s3/cret@proxy.example:3128/",
+    "http://user:s3 cret@proxy.example:3128", "http://user:s3@cret@proxy.example:3128/base", "socks5://s3cret@proxy.example:3128?s3cret",
+    "http://user:s3?c#ret@proxy.example:3128", "proxy.example:3128", "http://proxy.example:3128"])
+def test_of_a_proxy_or_gateway_the_host_and_the_port_alone_are_shown(address):
+    assert host_and_port(address) == "proxy.example:3128"
+
+
+@pytest.mark.parametrize("address", ["http://[::1]:80/x", "", "http://", "s3cret word", "http://user@s3cret word"])
+def test_of_an_address_that_is_none_nothing_is_shown(address):
+    assert host_and_port(address) in ("[::1]:80", "an address that cannot be read")

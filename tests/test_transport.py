@@ -32,6 +32,7 @@ from sources.errors import (
     TimedOut,
     UnreadableAnswer,
 )
+from sources.settings import read_settings
 from sources.transport.asker import ArchiveAsker
 from sources.transport.bodies import charset, decode_json, decode_text, decode_xml, is_html, text_of_xml
 from sources.transport.call import Call
@@ -120,6 +121,21 @@ def test_a_gateway_gets_the_same_address_letter_by_letter(stand_in, real, make_t
 
     assert stand_in.seen[0].raw_path == asked.replace("https:/", "")
     assert stand_in.seen[0].query == params
+
+
+@responses.activate
+def test_a_gateway_that_cannot_be_read_closes_the_way_out(make_transport):
+    """A typing error must not ask the archives live: nothing is sent, and each failure names the setting."""
+    for text in ("127.0.0.1:8080", "http://127.0.0.1:99999"):
+        settings = read_settings({"BOOKS_GATEWAY": text, "BOOKS_STATE_DIR": "off"})
+        transport = make_transport(Toy, gateway=settings.gateway, gateway_unreadable=settings.gateway_unreadable)
+
+        error = failure(lambda transport=transport: asker(transport)(Ask(url=FIND)))
+
+        assert (error.code, error.message) == (
+            "network_error", "The Toy Library was not asked: BOOKS_GATEWAY cannot be read; wanted an http or https address without a query, "
+            "such as http://127.0.0.1:8080. Nothing is sent until it is mended or unset.")
+    assert len(responses.calls) == 0
 
 
 def test_a_form_is_posted_with_its_fields(stand_in, real):

@@ -27,7 +27,7 @@ from ..client import BooksClient
 from ..contract import Archive, ItemPage, ItemQuery, Page, PageText, Passages, Query, Reply
 from ..errors import SourceError
 from ..registry import ARCHIVES, ENTRIES, Entry
-from ..settings import VERSION, Settings
+from ..settings import GATEWAY_UNREADABLE, VERSION, Settings, host_and_port
 from ..transport.call import Call
 from ..transport.ledger import unusable
 from .commands import budget_s
@@ -415,7 +415,9 @@ def _shown(name: str, value: Any) -> str:
         )
     if value is None:
         return "off" if name == "state_dir" else "not set"
-    return ",".join(value) if isinstance(value, tuple) else _masked(str(value))
+    if name == "gateway":
+        return host_and_port(value)
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _surroundings(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
@@ -442,13 +444,12 @@ def _ways_out(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     """Proxies as `requests` finds them, the lower-case name first, then the system's own;
     certificates in its order."""
     if settings.gateway is not None:
-        gateway = _masked(settings.gateway)
+        gateway = host_and_port(settings.gateway)
         yield f"Gateway: {gateway}; every request goes there, and no proxy is used."
-    proxies = [
-        f"{kind} {_masked(address)}"
-        for kind, address in sorted(getproxies().items())
-        if kind in ("https", "http", "all")
-    ]
+    if settings.gateway_unreadable:
+        yield f"Gateway: BOOKS_GATEWAY {GATEWAY_UNREADABLE}"
+    proxies = [f"{kind} {host_and_port(address)}" for kind, address in sorted(getproxies().items())
+               if kind in ("https", "http", "all")]
     yield "Proxy: " + ("; ".join(proxies) or "none")
     around = environ.get("no_proxy") or environ.get("NO_PROXY")
     if around:
@@ -460,11 +461,6 @@ def _ways_out(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     yield "Certificates: " + (
         f"{named}={environ[named]}{there}" if named else "the list that comes with certifi"
     )
-
-
-def _masked(address: str) -> str:
-    """An address without the name and password that may stand in it."""
-    return re.sub(r"//[^/@\s]*@", "//***@", address)
 
 
 def _state(folder: Path | None) -> str:

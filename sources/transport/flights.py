@@ -32,7 +32,7 @@ from ..errors import (
     TimedOut,
     UnreadableAnswer,
 )
-from ..settings import Settings
+from ..settings import GATEWAY_UNREADABLE, Settings
 from .asker import ArchiveAsker, lane_of
 from .cache import Cache
 from .call import Call, Clock
@@ -176,6 +176,9 @@ class Transport:
             # the request it stands for, so that a replay reports what the recording did
             asker.requests_sent += 1
             return self._from_shelf(self._shelf, ask, gate)
+        if self.settings.gateway_unreadable:
+            raise ArchiveUnreachable(f"{gate.archive.name} was not asked: BOOKS_GATEWAY "
+                                     + GATEWAY_UNREADABLE, archive=gate.archive.key)
         kept = self.cache.get(ask.question)
         if kept is not None:
             return read(ask, gate.archive, kept, cached=True)

@@ -4,12 +4,14 @@
     python tests/programs/soak.py --minutes 10      the real process on the real clock, six calls at a time
 
 A stand-in plays all five archives over real sockets. Printed are the calls, the answers, the failures by name, what came out
-wrong (an answer that tells a broken archive as empty, an internal error, a call without an answer, a spacing that was not
-kept), and memory, threads and descriptors after the warm-up and at the end. Exit status 1 where anything of that is wrong.
+wrong (an answer that tells a broken archive as empty, an answer to another question, an internal error, a call without an answer,
+a spacing that was not kept), and memory, threads and descriptors after the warm-up and at the end. Exit status 1 where anything
+of that is wrong.
 """
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import queue
@@ -29,7 +31,8 @@ for _place in Path(__file__).resolve().parents[1:3]:  # the tests and the progra
     sys.path.insert(0, str(_place))
 
 import shelf
-from conftest import FakeClock, Route, Seen, StandIn
+from conftest import FakeClock, Route, Seen, StandIn, gzip_bomb
+from lxml import etree
 from test_faults import FAULTS, READINGS, SEARCHES, Fault, Step
 
 import mcp_books
@@ -44,7 +47,51 @@ HEAVY_RATE = 0.02  # of the faults: those that hold a thread until a deadline, o
 PASSING = ("reset", "closed without an answer", "half a body", "web page", "500", "502", "503", "empty", "truncated", "another shape",
            "another kind", "wrong charset", "redirect to another host")  # faults after which the lane is asked again
 A_DAY_S = 86_400.0
-GROWTH_KB, GROWTH = 8_192, 4  # of memory, of threads or descriptors, from the warm-up to the end: what comes and goes
+GROWTH_OF_MEMORY, GROWTH = 0.2, 4  # of memory in parts, of threads or descriptors, from the warm-up to the end: what comes and goes
+CROSSED = "told to another"  # stands in every answer that is smuggled in, and may stand in no reply
+
+
+# ---- answers where none is due -----------------------------------------------------------------------------------------
+
+def whole(route: Route, body: bytes, status: str = "200 OK") -> bytes:
+    """An answer as it stands on the wire."""
+    head = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in route.headers.items()), f"Content-Length: {len(body)}", "", ""]
+    return "\r\n".join(head).encode() + body
+
+
+def twin(route: Route) -> bytes:
+    """The answer to a question, whole and readable, whose texts say that it was told to another."""
+    if route.body.lstrip().startswith(b"<"):
+        root = etree.fromstring(route.body)
+        for node in root.iter(etree.Element):
+            node.text = f"{node.text} {CROSSED}" if node.text and " " in node.text.strip() else node.text
+        return etree.tostring(root, encoding="utf-8", xml_declaration=True)
+    try:
+        return json.dumps(_marked(json.loads(route.body))).encode()
+    except ValueError:
+        return route.body + f" {CROSSED}".encode()
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _marked(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_marked(entry) for entry in value]
+    return f"{value} {CROSSED}" if isinstance(value, str) and " " in value else value
+
+
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+# What is sent beside or instead of an answer, from the route due and the wire form of another answer of the same host.
+SMUGGLED: dict[str, Callable[[Route, bytes], Mapping[str, Any]]] = {
+    "interim answers": lambda due, other: {"body": HINTS * 3 + whole(due, due.body), "fault": "raw"},
+    "an answer too many": lambda due, other: {"body": whole(due, due.body) + other, "fault": "raw"},
+    "an answer too early": lambda due, other: {"body": whole(due, due.body), "late": other, "fault": "raw"},
+    "an interim answer too late": lambda due, other: {"body": whole(due, due.body), "late": HINTS + other, "fault": "raw"},
+    "a body with 204": lambda due, other: {"body": b"HTTP/1.1 204 No Content\r\n\r\n" + other, "fault": "raw"},
+    "a body with 304": lambda due, other: {"body": b"HTTP/1.1 304 Not Modified\r\n\r\n", "late": other, "fault": "raw"},
+    "a length too short": lambda due, other: {"body": whole(due, due.body[:-20]) + due.body[-20:] + other, "fault": "raw"},
+    "gzip cut": lambda due, other: {"body": gzip.compress(due.body)[:-9], "headers": {**due.headers, "Content-Encoding": "gzip"}},
+}
 
 
 # ---- what is asked, and what goes wrong --------------------------------------------------------------------------------
@@ -55,8 +102,9 @@ class Weather(StandIn):
     def __init__(self, chance: random.Random, faults: dict[str, Fault]) -> None:
         super().__init__()
         self.broken: Counter[str] = Counter()
+        gzip_bomb()  # made now, not counted as growth
         self._chance = chance
-        self._light = [name for name in faults if not is_heavy(name)]
+        self._light = [*(name for name in faults if not is_heavy(name)), *SMUGGLED]
         self._heavy = [name for name in faults if is_heavy(name)]
         shelf.stock(self)
         self._questions = {id(route): question for route, question in zip(self.routes, shelf.QUESTIONS.values(), strict=True)}
@@ -70,7 +118,12 @@ class Weather(StandIn):
             heavy = self._heavy and self._chance.random() < HEAVY_RATE
             name = self._chance.choice(self._heavy if heavy else self._light)
             self.broken[name] += 1
-        return replace(route, **FAULTS[name].does(question))
+        if name not in SMUGGLED:
+            return replace(route, **FAULTS[name].does(question))
+        host = question.at.partition("/")[0]
+        beside = [entry.route() for entry in shelf.QUESTIONS.values() if entry.at.partition("/")[0] == host]
+        other = self._chance.choice(beside)
+        return replace(route, **SMUGGLED[name](route, whole(other, twin(other))))
 
 
 def is_heavy(name: str) -> bool:
@@ -115,8 +168,10 @@ class Tally:
             self.open.discard(number)
             self.cancelled += 1
 
-    def take(self, message: dict[str, Any]) -> None:
+    def take(self, line: bytes) -> None:
         """Count one message of the server."""
+        self.wrong["answers to another question"] += CROSSED.encode() in line
+        message = json.loads(line)
         if "method" in message:
             self.notices += 1
             if message["params"]["progressToken"] not in self.open:
@@ -173,7 +228,7 @@ def report(tally: Tally, weather: Weather, requests: int, close: tuple[int, floa
         tally.wrong["spacing not kept"] += close[0]
     if tally.open:
         tally.wrong["calls without an answer"] += len(tally.open)
-    for name, grown, limit in (("memory", after.resident_kb - before.resident_kb, GROWTH_KB), ("threads", after.threads - before.threads, GROWTH),
+    for name, grown, limit in (("memory", after.resident_kb - before.resident_kb, int(before.resident_kb * GROWTH_OF_MEMORY)), ("threads", after.threads - before.threads, GROWTH),
                                ("descriptors", after.descriptors - before.descriptors, GROWTH)):
         if grown > limit:
             tally.wrong[f"{name} grown by {grown}"] += 1
@@ -183,8 +238,8 @@ def report(tally: Tally, weather: Weather, requests: int, close: tuple[int, floa
     print(f"spacing violations {close[0]} (worst {close[1] * 1000:.1f} ms short, tolerance {TOLERANCE_S * 1000:g} ms)")
     print(f"after the warm-up: {before}")
     print(f"at the end:        {after}")
-    print("wrong: " + (", ".join(f"{name} {count}" for name, count in tally.wrong.items()) or "nothing"))
-    return 1 if tally.wrong else 0
+    print("wrong: " + (", ".join(f"{name} {count}" for name, count in (+tally.wrong).items()) or "nothing"))
+    return 1 if +tally.wrong else 0
 
 
 # ---- on a fake clock -----------------------------------------------------------------------------------------------------
@@ -238,7 +293,7 @@ def on_a_fake_clock(calls: int, seed: int) -> int:
         if not connection.idle.wait(60):
             break
         for line in written:
-            tally.take(json.loads(line))
+            tally.take(line)
         written.clear()
         tally.give_up(number)
         if number % 20 == 19:
@@ -308,7 +363,7 @@ class Process:
 
 def on_the_real_clock(minutes: float, seed: int) -> int:
     chance = random.Random(seed)
-    weather = Weather(random.Random(seed + 1), {name: FAULTS[name] for name in (*PASSING, "silent", "drip")})
+    weather = Weather(random.Random(seed + 1), {name: FAULTS[name] for name in (*PASSING, "silent", "drip", "gzip bomb")})
     threading.Thread(target=weather.serve_forever, args=(0.05,), daemon=True).start()
     server, tally = Process(weather.address), Tally()
     sent_at: dict[int, float] = {}
@@ -326,7 +381,7 @@ def on_the_real_clock(minutes: float, seed: int) -> int:
                 tally.taken_back.add(number - 1)
             continue
         try:
-            tally.take(json.loads(server.said.get(timeout=0.5)))
+            tally.take(server.said.get(timeout=0.5))
         except queue.Empty:
             for late in [entry for entry in tally.open if now - sent_at[entry] > (1.0 if entry in tally.taken_back else LONGEST_CALL_S)]:
                 tally.give_up(late)
