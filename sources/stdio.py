@@ -2,6 +2,7 @@
 that holds nobody up."""
 from __future__ import annotations
 
+import collections
 import contextlib
 import io
 import os
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 JOURNAL_PIECES = 256
 PIECE_BYTES = 4096  # of one piece at most
 JOURNAL_GRACE_S = 0.2  # what the last pieces are given at the end
-# messages that may wait for a host that does not read; beyond it the server stops reading too
-OUTLET_LINES = 1000
+OUTLET_BYTES = 8 << 20  # of messages that may wait for a host that does not read
+LINE_COST_BYTES = 100  # of a line beside its own bytes
 # what the last messages are given at the end: with a call's second, well inside two
 OUTLET_GRACE_S = 0.6
 
@@ -69,38 +70,60 @@ def claim_stdout() -> BinaryIO:
 
 
 class Outlet:
-    """Whole lines to the host, in order, by a thread of its own: whoever answers never waits for a
-    host that does not read.
+    """Whole lines to the host, in order, by a thread of its own: whoever answers waits for a host
+    that does not read only when OUTLET_BYTES wait for it, and then the server stops reading too.
 
-    `gone` is called once the host has closed its end.
+    `gone` is called once the host has closed its end, or ended the input (`fd`) and takes nothing
+    for OUTLET_GRACE_S, though more may stand in the input than there is room to answer.
     """
 
-    def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
-        self._stream, self._gone = stream, gone
-        self._lines: queue.Queue[bytes] = queue.Queue(OUTLET_LINES)
+    def __init__(self, stream: BinaryIO, gone: Callable[[], None], fd: int = 0) -> None:
+        self._stream, self._gone, self._fd = stream, gone, fd
+        self._lines: collections.deque[bytes] = collections.deque()
+        self._bytes = 0  # of the lines waiting, and of the one on its way
+        self._changed = threading.Condition()
         threading.Thread(target=self._pass_on, name="outlet", daemon=True).start()
 
     def write(self, line: bytes) -> None:
-        self._lines.put(line)
+        with self._changed:
+            while self._bytes and self._bytes + len(line) > OUTLET_BYTES:
+                taken = self._changed.wait(OUTLET_GRACE_S)
+                if not taken and _has_ended(self._fd):
+                    self._gone()
+            self._lines.append(line)
+            self._bytes += len(line) + LINE_COST_BYTES
+            self._changed.notify_all()
 
     def _pass_on(self) -> None:
         while True:
-            line = self._lines.get()
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines)
+                line = self._lines.popleft()
             try:
                 self._stream.write(line)
                 self._stream.flush()
             except OSError:
                 self._gone()
-            self._lines.task_done()
+            with self._changed:
+                self._bytes -= len(line) + LINE_COST_BYTES
+                self._changed.notify_all()
 
     def drain(self) -> None:
         """Give the last messages a moment to be taken."""
-        _drain(self._lines, OUTLET_GRACE_S)
+        with self._changed:
+            self._changed.wait_for(lambda: not self._bytes, OUTLET_GRACE_S)
 
 
-def _drain(waiting: queue.Queue[bytes], grace_s: float) -> None:
-    with waiting.all_tasks_done:
-        waiting.all_tasks_done.wait_for(lambda: not waiting.unfinished_tasks, grace_s)
+def _has_ended(fd: int) -> bool:
+    """Whether the other end of a pipe or socket is closed, though bytes may still stand in it;
+    never known where there is no poll (Windows)."""
+    import select
+
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(fd, getattr(select, "POLLRDHUP", 0))  # a hang-up is told in any case
+    return bool(poll.poll(0))
 
 
 class Journal(io.TextIOBase):
@@ -130,4 +153,6 @@ class Journal(io.TextIOBase):
 
     def drain(self) -> None:
         """Give the last pieces a moment to be taken."""
-        _drain(self._pieces, JOURNAL_GRACE_S)
+        with self._pieces.all_tasks_done:
+            self._pieces.all_tasks_done.wait_for(lambda: not self._pieces.unfinished_tasks,
+                                                 JOURNAL_GRACE_S)

@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import queue
+import select
 import signal
 import subprocess
 import sys
@@ -277,6 +278,41 @@ def test_an_end_is_seen_though_the_host_never_reads() -> None:
         process.kill()
         assert process.stdout is not None
         process.stdout.close()
+
+
+@posix_only
+@pytest.mark.parametrize("asked", [{"method": "ping"}, {"method": "tools/list"}], ids=["short", "long"])
+def test_an_end_is_seen_though_more_waits_than_there_is_room_for(asked: dict[str, str]) -> None:
+    """A host that asks on and on and never reads: the server stops reading too, with some megabytes held, and ends with its input."""
+    process = subprocess.Popen([sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdin is not None
+    fd = process.stdin.fileno()
+    os.set_blocking(fd, False)
+    lines = b"".join(json.dumps({"jsonrpc": "2.0", "id": "x" * 900, **asked}).encode() + b"\n" for _ in range(100))
+    sent = 0
+    try:
+        os.write(fd, json.dumps(HANDSHAKE).encode() + b"\n")
+        while select.select([], [fd], [], 2.0)[1] and sent < 100_000_000:  # two seconds without room: it has stopped
+            sent += os.write(fd, lines[sent % len(lines):])
+        held_bytes = resident_bytes(process.pid)
+        process.stdin.close()
+        began = time.monotonic()
+        code = process.wait(WAIT_S)
+
+        assert (code, time.monotonic() - began < EXIT_LIMIT_S + 1) == (0, True)
+        assert sent < 30_000_000
+        assert held_bytes < 120 << 20
+    finally:
+        process.kill()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def resident_bytes(pid: int) -> int:
+    """What a process holds in memory; 0 where this system does not tell it so."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def test_a_host_that_went_away_ends_the_server_quietly() -> None:
