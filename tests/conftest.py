@@ -60,7 +60,7 @@ class FakeClock(Clock):
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No proxy, certificate file or setting of the machine reaches a test."""
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "BOOKS_GATEWAY",
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "BOOKS_GATEWAY",
                  "BOOKS_STATE_DIR", "BOOKS_REPLAY_DIR", "BOOKS_RECORD_DIR", "BOOKS_SOURCES", "BOOKS_TOOLS", "BOOKS_USER_AGENT"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)

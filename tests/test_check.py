@@ -318,7 +318,7 @@ def test_the_certificates_in_force_are_named_and_a_missing_file_is_said(stand_in
     lines = [lines_with(told(stand_in, **environ), "Certificates: ")[0] for environ in (
         {}, {"REQUESTS_CA_BUNDLE": str(bundle), "CURL_CA_BUNDLE": "/elsewhere"}, {"CURL_CA_BUNDLE": str(tmp_path / "gone.pem")})]
 
-    assert lines == ["Certificates: the list that comes with certifi", f"Certificates: REQUESTS_CA_BUNDLE={bundle}",
+    assert lines == ["Certificates: the system's own store and the list of certifi", f"Certificates: REQUESTS_CA_BUNDLE={bundle}",
                      f"Certificates: CURL_CA_BUNDLE={tmp_path / 'gone.pem'}, WHICH IS NOT THERE"]
 
 

@@ -458,9 +458,8 @@ def _ways_out(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
         (name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if environ.get(name)), None
     )
     there = "" if named is None or Path(environ[named]).exists() else ", WHICH IS NOT THERE"
-    yield "Certificates: " + (
-        f"{named}={environ[named]}{there}" if named else "the list that comes with certifi"
-    )
+    usual = "the system's own store and the list of certifi"
+    yield "Certificates: " + (f"{named}={environ[named]}{there}" if named else usual)
 
 
 def _state(folder: Path | None) -> str:

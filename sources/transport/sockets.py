@@ -7,6 +7,7 @@ connection is due.
 from __future__ import annotations
 
 import socket
+import ssl
 from contextlib import suppress
 from http.client import HTTPException, HTTPMessage, HTTPResponse, parse_headers
 from http.cookiejar import DefaultCookiePolicy
@@ -126,7 +127,14 @@ POOLS: dict[str, Any] = {"http": _Pool, "https": _TlsPool}
 
 
 class _Adapter(HTTPAdapter):
-    """Tracked connections, through a proxy too."""
+    """Tracked connections, through a proxy too; where no certificate file is named, the system's
+    own store is trusted beside the list that `requests` brings."""
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        usual: Any = super()
+        usual.cert_verify(conn, url, verify, cert)
+        if verify is True and conn.scheme == "https" and "ssl_context" not in conn.conn_kw:
+            conn.conn_kw["ssl_context"] = ssl.create_default_context()
 
     def proxy_manager_for(self, proxy: Any, **proxy_kwargs: Any) -> Any:
         manager = super().proxy_manager_for(proxy, **proxy_kwargs)
