@@ -1,4 +1,5 @@
-"""The settings of DESIGN 7, read once from the environment; a value that cannot be read warns and the default stands."""
+"""The settings of DESIGN 7, read once from the environment; a value that cannot be read warns and
+the default stands."""
 from __future__ import annotations
 
 import os
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
     Parse: TypeAlias = Callable[[str], Any]
 
-VERSION = "1.0.0"  # the product's, as archives see it; mcp_books.__version__ is the same, a test holds them together
+# the product's, as archives see it; mcp_books.__version__ is the same, a test holds them together
+VERSION = "1.0.0"
 PROJECT_URL = ""  # the project's own page, set by its owner; no address stands anywhere until then
 LOG_LEVELS = ("silent", "error", "info", "debug")
 _MAX_MS = 24 * 3600 * 1000  # a day; anything longer is a typing error
@@ -23,7 +25,8 @@ _MAX_MS = 24 * 3600 * 1000  # a day; anything longer is a typing error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting in the unit its name ends with. `origin` names the settings that the environment changed."""
+    """Every setting in the unit its name ends with. `origin` names the settings that the
+    environment changed."""
 
     user_agent: str | None = None
     min_interval_ms: int = 0
@@ -54,7 +57,9 @@ def default_state_dir(environ: Mapping[str, str]) -> Path | None:
     elif sys.platform == "darwin":
         base = environ.get("HOME") and str(Path(environ["HOME"]) / "Library" / "Caches")
     else:
-        base = environ.get("XDG_CACHE_HOME") or (environ.get("HOME") and str(Path(environ["HOME"]) / ".cache"))
+        base = environ.get("XDG_CACHE_HOME") or (
+            environ.get("HOME") and str(Path(environ["HOME"]) / ".cache")
+        )
     return Path(base) / "mcp-books" if base else None
 
 

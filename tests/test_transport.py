@@ -336,6 +336,25 @@ def test_a_redirect_elsewhere_is_not_followed(stand_in, real, target):
     assert len(stand_in.seen) == 1
 
 
+@pytest.mark.parametrize(("target", "lost"), [
+    ("/search/", "dates, q"), ("/search/?q=fog", "dates"), ("/search/?dates=1900&Q=fog", "q"), ("https://toy.example/find?fo=json", "dates, q"),
+    ("/search/?q=&dates=1900", "q"), ("/search/?dates=1900/1910&x=1&q=fog", None), ("?q=mist&dates=1900", None)])
+def test_a_redirect_that_loses_what_was_asked_is_a_failure(stand_in, real, target, lost):
+    """On the same host: unrelated rows would be told as the answer, with filters said to be applied that never were."""
+    stand_in.add("toy.example/.*", status=302, headers={"Location": target}, times=1)
+    stand_in.add("toy.example/.*", body=b'{"rows": []}')
+    ask = asker(real(max_retries=0))
+    question = Ask(url=FIND, params=(("q", "fog"), ("dates", "1900/1910")))
+
+    if lost is None:
+        assert ask(question).value == {"rows": []}
+    else:
+        error = failure(lambda: ask(question))
+        assert (error.code, error.message) == (
+            "network_error", f"The Toy Library sent a redirect that loses what was asked ({lost}); it was not followed.")
+    assert len(stand_in.seen) == (1 if lost else 2)
+
+
 def test_the_body_of_a_redirect_is_not_waited_for(stand_in, real):
     stand_in.add("toy.example/find", status=302, headers={"Location": "/there"}, fault="drip")
     stand_in.add("toy.example/there")
@@ -949,6 +968,22 @@ def test_a_challenge_is_blocked_by_the_sites_protection_whatever_its_status(stan
     assert first.message == "The Toy Library: blocked by the site's protection; a challenge page came instead of an answer."
     assert second.message == "The Toy Library: blocked by the site's protection; nothing is sent for another 60 s."
     assert len(stand_in.seen) == 1
+
+
+@pytest.mark.parametrize("script", [b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>",
+                                    b"<SCRIPT>window.grecaptcha = 'just a moment'</script>", b"<script src=//captcha.example/api.js>"])
+@pytest.mark.parametrize(("status", "code"), [(404, "not_found"), (500, "network_error"), (200, "parse_failure")])
+def test_a_vendors_script_on_an_ordinary_page_is_no_challenge(stand_in, real, script, status, code):
+    """It is what the page itself says, and the lane is not silenced; a page that is nothing but the script is a challenge (above)."""
+    page = b"<!DOCTYPE html><html><head><title>Page not found</title>%s</head><body>Nothing here.</body></html>"
+    page = page % script if b"</" in script else page.replace(b"%s", b"") + script
+    stand_in.add("toy.example/find", status=status, body=page, headers=HTML)
+    transport = real(max_retries=0)
+
+    error = failure(lambda: asker(transport)(Ask(url=FIND)))
+
+    assert (error.code, "protection" in error.message) == (code, False)
+    assert transport.status()["lanes"][0]["blocked_until"] is None
 
 
 def test_a_page_that_denies_access_is_a_wall_only_where_403_is_no_answer(stand_in, real):

@@ -190,7 +190,8 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
 
 
 def _broke_off(response: requests.Response) -> bool:
-    # a body in chunks says itself where it ends, whatever length is announced beside (RFC 9112, 6.3)
+    # a body in chunks says itself where it ends, whatever length is announced beside (RFC 9112,
+    # 6.3)
     chunked = "transfer-encoding" in response.headers
     announced = "" if chunked else response.headers.get("content-length", "")
     has_body = response.status_code not in (204,

@@ -40,7 +40,7 @@ from .connection import Wire, address
 from .exchange import Exchange, Received, Setback, bare
 from .gate import Abandoned, Gate, Ticket
 from .shelf import UNREADABLE, Recorder, Shelf
-from .verdict import judge, leads_to_wall, read, walled
+from .verdict import judge, judge_redirect, read
 
 REDIRECTS_MAX = 5  # hops; RFC 9110 names no figure, and the archives need two
 WORTH_TELLING_S = 0.5  # a shorter wait for a slot is no news
@@ -418,8 +418,7 @@ class Transport:
                 f"{archive.name} sent a redirect elsewhere, to an address that is not its own; it "
                 "was not followed.", archive=archive.key, status=received.status)
             raise Setback(elsewhere) from exc
-        if leads_to_wall(flight.gate.lane, target, ask.url):
-            raise walled(archive)
+        judge_redirect(flight.gate, flight.ask.url, target)
         return replace(ask, url=target, form=() if received.status == 303 else ask.form)
 
     def _send(self, flight: Flight, ask: Ask) -> Received:

@@ -34,7 +34,8 @@ AHEAD_LIMIT_S = 60.0  # least distance at which a reserved slot is taken for gar
 AHEAD_LIMIT_SLOTS = 100
 BLOCK_LIMIT_S = 24 * 3600.0  # no block is believed for longer
 LEDGER_LIMIT_BYTES = 4096
-# How files are opened: no pipe or device is waited for; of those that are written, no link followed.
+# How files are opened: no pipe or device is waited for; of those that are written, no link
+# followed.
 NO_WAIT = functools.reduce(operator.or_, (getattr(os, name, 0) for name in (
     "O_BINARY", "O_NONBLOCK", "O_NOCTTY")))
 NO_DETOUR = NO_WAIT | getattr(os, "O_NOFOLLOW", 0)

@@ -25,7 +25,8 @@ INTERIM_MAX = 20  # answers before the final one; more are no way to answer
 
 class _Answer(HTTPResponse):
     """An answer that reads past interim ones (100 to 199), and leaves its connection open only when
-    nothing can stand behind it: what came too many would be read as the answer to the next question.
+    nothing can stand behind it: what came too many would be read as the answer to the next
+    question.
 
     Source: RFC 9110, 15.2 (any number of interim answers), RFC 9112, 6.3 (which answers have no
     body; of two lengths neither is to be trusted).

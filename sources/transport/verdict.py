@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from ..contract import Archive, Ask, Lane, Reply
 from ..errors import (
@@ -27,6 +27,9 @@ RETRY_AFTER_LIMIT_S = 30.0  # a longer wait is reported instead of slept through
 LIMIT_BLOCK_S = 60.0  # a 429's silence where neither it nor the lane names a time (DESIGN 8)
 RETRY_AFTER_CHARS = 100  # of a header that names a time; no date is half as long
 SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
+# what a challenge comes with, when it does not call itself an answer
+WALL_STATUSES = (403, 429, 503)
+MAY_BE_LOST = ("default",)  # of a cover: whether a blank one is wanted where there is none
 WALL_SIGNS = ("just a moment", "captcha", "altcha", "challenge-platform")
 REFUSALS: tuple[tuple[range | tuple[int, ...], type[SourceError], str, str | None], ...] = (
     ((404, 410), RecordNotFound, "{name} holds nothing at the address asked.", None),
@@ -58,15 +61,37 @@ def _is_wall(ask: Ask, lane: Lane, received: Received) -> bool:
     if received.status == 403 and 403 not in ask.statuses:
         signs += ("access denied",)
     page = received.body[:SIGNS_IN_BYTES].decode("utf-8", "replace").lower()
+    if received.status not in WALL_STATUSES or received.status in ask.statuses:
+        page = _as_shown(page)
     asked = unquote_plus(" ".join((ask.url, *(value for _, value in ask.form)))).lower()
     # An error page may repeat what was asked.
     return any(sign in page and sign not in asked for sign in signs)
 
 
-def leads_to_wall(lane: Lane, address: str, asked: str) -> bool:
-    """Whether a redirect goes to a challenge; what the address asked held already is the
-    caller's own words."""
-    return any(sign in address.lower() and sign not in asked.lower() for sign in _signs(lane))
+def _as_shown(page: str) -> str:
+    """A page without its scripts: on an ordinary page those of a vendor of challenges only watch.
+    A page that shows nothing else is left as it is."""
+    first, *scripts = page.split("<script")
+    shown = first + "".join(script.partition("</script")[2] for script in scripts)
+    return shown if re.search(r"[^\W\d_]", re.sub("<[^<>]*>", "", shown)) else page
+
+
+def judge_redirect(gate: Gate, asked: str, target: str) -> None:
+    """Raise Setback for a redirect to a challenge (what the address asked held already is the
+    caller's own words), and for one that loses a parameter: its answer would be one to another
+    question, told as if all had been asked."""
+    if any(sign in target.lower() and sign not in asked.lower() for sign in _signs(gate.lane)):
+        raise walled(gate.archive)
+    lost = _parameters(asked) - _parameters(target)
+    if lost:
+        raise Setback(ArchiveUnreachable(
+            f"{gate.archive.name} sent a redirect that loses what was asked "
+            f"({', '.join(sorted(lost))}); it was not followed.", archive=gate.archive.key))
+
+
+def _parameters(url: str) -> set[str]:
+    """The names of the parameters of an address that bear on what is answered."""
+    return {name for name, _ in parse_qsl(urlsplit(url).query) if name not in MAY_BE_LOST}
 
 
 def _signs(lane: Lane) -> tuple[str, ...]:
