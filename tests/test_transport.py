@@ -37,7 +37,7 @@ from sources.settings import read_settings
 from sources.transport.asker import ArchiveAsker
 from sources.transport.bodies import charset, decode_json, decode_text, decode_xml, is_html, text_of_xml
 from sources.transport.call import Call
-from sources.transport.flights import Transport
+from sources.transport.flights import RUN_ON_MAX, Transport
 from sources.transport.gate import Gate, Ticket
 from sources.transport.verdict import retry_after
 
@@ -1318,6 +1318,21 @@ def test_a_slow_search_runs_on_into_the_cache(stand_in, real):
     assert (type(error), error.retry_after_s) == (TimedOut, 40.0)
     assert error.message == "The Toy Library is still searching; the request goes on in the background."
     assert (again.value, again.cached, len(stand_in.seen)) == ({"found": 3}, True, 1)
+
+
+def test_only_so_many_searches_run_on(stand_in, real, monkeypatch):
+    """Eight in truth, one here: the next is ended with its caller, who is told no more than that."""
+    assert RUN_ON_MAX == 8
+    monkeypatch.setattr("sources.transport.flights.RUN_ON_MAX", 1)
+    stand_in.add(".*", fault="silent")
+    transport = real()
+
+    first = failure(lambda: asker(transport, budget_s=0.3)(Ask(url=FIND, run_on=True)))
+    second = failure(lambda: asker(transport, budget_s=0.3)(Ask(url="https://node7.data.example/file", run_on=True)))
+
+    assert (first.message, second.message) == ("The Toy Library is still searching; the request goes on in the background.",
+                                               "The Toy Library gave no whole answer within the time of this call.")
+    assert [lane["in_flight"] for lane in transport.status()["lanes"]] == [1, 0, 0, 0]
 
 
 def test_who_asks_again_joins_the_search_that_runs_on(stand_in, real):

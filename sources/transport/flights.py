@@ -43,6 +43,7 @@ from .shelf import UNREADABLE, Recorder, Shelf
 from .verdict import judge, judge_redirect, read
 
 REDIRECTS_MAX = 5  # hops; RFC 9110 names no figure, and the archives need two
+RUN_ON_MAX = 8  # requests that may run on at once with nobody waiting; each holds two threads
 WORTH_TELLING_S = 0.5  # a shorter wait for a slot is no news
 # a newspaper search of the Library of Congress takes 30 to 45 s (facts of 2026-11)
 ASK_AGAIN_S = 40.0
@@ -241,11 +242,16 @@ class Transport:
                     raise Cancelled("The caller took the question back.")
                 patience = self._patience(flight, call, joined_at)
                 if self.clock.monotonic() >= patience:
-                    flight.left_late.append(call)
+                    if self._alone() < RUN_ON_MAX:
+                        flight.left_late.append(call)
                     raise _too_late(flight)
                 overdue = self._overdue(flight, patience)
             if overdue is not None:
                 self._cut(flight, overdue)
+
+    def _alone(self) -> int:
+        """How many flights run on without a caller."""
+        return sum(not flight.callers for flight in self._flights.values())
 
     def _overdue(self, flight: Flight, until: float) -> Exchange | None:
         """A flight's request whose time is up. Else None, after waiting for something to happen,
@@ -489,7 +495,7 @@ def _too_late(flight: Flight) -> SourceError:
         return RateLimited(f"{name} was not asked: this server's own queue for it did not move in "
                            "time.", archive=key,
                            hint="Ask again in a minute; requests are spaced as the archive wants.")
-    if flight.ask.run_on:
+    if flight.ask.run_on and flight.left_late:
         return TimedOut(f"{name} is still searching; the request goes on in the background.",
                         archive=key,
                         retry_after_s=ASK_AGAIN_S,
