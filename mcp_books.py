@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
 
 __all__ = ["BooksClient", "__version__", "main"]
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 NAME = "mcp-books"
 TITLE = "Books"
 DESCRIPTION = (

@@ -20,9 +20,13 @@ from .answers import (
 )
 from .asking import read, search
 from .asking.arguments import check
+from .asking.cite import CiteAnswer
+from .asking.cite import cite as cite_together
+from .asking.log import LogAnswer, SearchLog
 from .asking.report import Desk, ReportAnswer
 from .asking.together import Opened, Opener
 from .contract import CALLS, FIELDS, Archive, Query
+from .errors import SourceError
 from .registry import ARCHIVES
 from .settings import VERSION, Settings, read_settings
 from .telling.fit import fitted
@@ -57,6 +61,7 @@ class BooksClient:
             settings=self.settings, transport=self.transport, readers=dict(readers or {})
         )
         self._desk = Desk(self)
+        self.log = SearchLog(version=VERSION, path=self.settings.search_log)
 
     def close(self) -> None:
         self.transport.close()
@@ -313,6 +318,19 @@ class BooksClient:
         assert isinstance(answer, ReportAnswer)
         return answer
 
+    def cite(self, identifiers: Sequence[str], *, format: str | None = None) -> CiteAnswer:
+        """Records and pages as one file of citations: plain, bibtex, ris or csl_json."""
+        answer = self.ask("cite", {"identifiers": _list(identifiers), "format": format})
+        assert isinstance(answer, CiteAnswer)
+        return answer
+
+    def search_log(self, *, format: str | None = None, since: str | None = None,
+                   limit: int | None = None) -> LogAnswer:
+        """What this client was asked, and what each archive was then sent."""
+        answer = self.ask("search_log", {"format": format, "since": since, "limit": limit})
+        assert isinstance(answer, LogAnswer)
+        return answer
+
     def ask(self, tool: str, arguments: Mapping[str, Any], call: Call | None = None) -> Answer:
         """Any tool by name, arguments as a host sends them.
 
@@ -325,8 +343,16 @@ class BooksClient:
             "search_inside": self._search_inside, "search_items": self._search_items,
             "get_item": self._get_item, "read_text": self._read_text,
             "search_headings": self._search_headings,
-            "browse_collections": self._browse_collections, "sequential_report": self._desk.step}
-        return fitted(tool, work[tool](given, call or self.new_call()))
+            "browse_collections": self._browse_collections, "sequential_report": self._desk.step,
+            "cite": self._cite, "search_log": self._search_log}
+        try:
+            answer = fitted(tool, work[tool](given, call or self.new_call()))
+        except SourceError as error:
+            self.log.note(tool, given, error)
+            raise
+        if tool != "search_log":  # it asks nobody
+            self.log.note(tool, given, answer)
+        return answer
 
     # ---- the tools, as work --------------------------------------------------------------------
 
@@ -368,6 +394,15 @@ class BooksClient:
 
     def _read_text(self, given: dict[str, Any], call: Call) -> Answer:
         return read.read_text(self._reading("read_text", given, call), given)
+
+    def _cite(self, given: dict[str, Any], call: Call) -> Answer:
+        def opened(identifier: str) -> read.Reading:
+            return self._reading("get_item", {"identifier": identifier}, call)
+
+        return cite_together(given["identifiers"], given["format"], opened, call)
+
+    def _search_log(self, given: dict[str, Any], call: Call) -> Answer:
+        return self.log.told(given["format"], given.get("since"), given["limit"])
 
 
 def _list(values: Sequence[Any] | None) -> list[Any] | None:

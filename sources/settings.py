@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Parse: TypeAlias = Callable[[str], Any]
 
 # the product's, as archives see it; mcp_books.__version__ is the same, a test holds them together
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 PROJECT_URL = ""  # the project's own page, set by its owner; no address stands anywhere until then
 LOG_LEVELS = ("silent", "error", "info", "debug")
 _MAX_MS = 24 * 3600 * 1000  # a day; anything longer is a typing error

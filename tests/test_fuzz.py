@@ -26,6 +26,7 @@ from test_faults import READINGS, SEARCHES, Step
 
 import sources.transport.flights
 from sources.answers import Answer
+from sources.archives.page_xml import read_page_xml
 from sources.asking.arguments import TOOLS
 from sources.asking.schemas import schema_file, tool_schemas
 from sources.client import BooksClient
@@ -216,8 +217,10 @@ def is_readable(question: Question, body: bytes) -> bool:
     readers: list[Callable[[bytes], Any]] = [json.loads]
     if question.file.endswith(".xml"):
         readers = [etree.fromstring, lambda body: etree.fromstring(body, etree.XMLParser(encoding="utf-8"))]
+        if question.file.endswith("leaf.xml"):  # recognition leaves characters that XML forbids, and they are mended
+            readers.append(lambda body: read_page_xml(body.decode("utf-8", "replace"), "archive"))
     for read in readers:
-        with suppress(etree.XMLSyntaxError, ValueError, RecursionError):
+        with suppress(etree.XMLSyntaxError, ValueError, RecursionError, SourceError):
             read(body)
             return True
     return False

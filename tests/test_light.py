@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import mcp_books
+from sources.asking.schemas import TOOLS
 from sources.registry import ENTRY_OF
 from sources.settings import Settings
 from sources.transport.connection import address
@@ -83,7 +84,7 @@ def test_the_list_of_tools_takes_little_of_a_models_context(revision: str) -> No
 
     assert reply is not None
     read = sum(len(mcp_books.encode([tool["name"], tool["description"], tool["inputSchema"]])) for tool in reply["result"]["tools"])
-    assert len(reply["result"]["tools"]) == 7
+    assert len(reply["result"]["tools"]) == len(TOOLS)
     assert len(mcp_books.encode(reply)) <= 26_000
     assert read <= 13_000
 

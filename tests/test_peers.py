@@ -425,7 +425,7 @@ def test_the_gallica_servers_report_is_written_step_by_step_from_the_sources_of_
     assert [step["step"] for step in (planned, searched, cited, written, done)] == [
         "planned", "sources searched", "bibliography written", "section 2 written", "complete"]
     assert planned["plan"][0]["title"] == "Bibliography"
-    assert [source["source"] for source in searched["sources"]] == ["archive", "loc", "bnf", "openlibrary"]
+    assert [source["source"] for source in searched["sources"]] == ["archive", "loc", "bnf", "bnfcatalogue"]
     assert all(source["source_url"].startswith("https://") and source["citation"] for source in searched["sources"])
     assert "search_sources" in planned["next_step"]
     assert searched["graphics"]

@@ -23,6 +23,7 @@ from typing import Any
 from ..answers import AllFailed, Answer, ListAnswer, Report
 from ..contract import to_dict
 from ..errors import InvalidInput, SourceError
+from ..telling.fit import fits, largest
 
 ENTRIES_MAX = 1000  # kept in memory, the newest; the file keeps all
 SEARCHES = ("search_inside", "search_items", "search_headings", "browse_collections")
@@ -56,6 +57,15 @@ class Entry:
     archives: tuple[Mapping[str, Any], ...] = ()
     failed: Mapping[str, str] | None = None
     evidence: tuple[Evidence, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogAnswer(Answer):
+    """Of search_log. `text` is the entries in the form asked."""
+
+    entries: tuple[Entry, ...]
+    text: str
+    notes: tuple[str, ...] = ()
 
 
 class SearchLog:
@@ -102,6 +112,35 @@ class SearchLog:
         with self._lock:
             found = [entry for entry in self._entries if since is None or entry.at >= since]
         return tuple(found[-limit:])
+
+
+    def told(self, form: str, since: str | None, limit: int) -> LogAnswer:
+        """The entries in one of FORMS; the oldest go where the answer would be too long.
+
+        Raises:
+            InvalidInput: `since` is no time.
+        """
+        found = self.entries(_moment(since), limit)
+
+        def newest(count: int) -> LogAnswer:
+            kept, left = found[len(found) - count:], len(found) - count
+            note = f"The answer was too long: the {left} oldest entries were left out."
+            text = as_text(kept, version=self._version) if form == "text" else _FORMS[form](kept)
+            return LogAnswer(entries=kept, text=text, notes=(note,) if left else ())
+
+        return newest(largest(0, len(found), lambda count: fits("search_log", newest(count))))
+
+
+def _moment(since: str | None) -> str | None:
+    """A time as the entries write theirs; a day is its first second."""
+    if since is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(since.strip().replace("Z", "+00:00"))
+        return _iso(moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp())
+    except (ValueError, OverflowError, OSError):
+        raise InvalidInput("search_log.since is no time.", hint="Give it as 2026-11-30 or "
+                           "2026-11-30T09:00:00Z.") from None
 
 
 def _opened(path: Path) -> int:
@@ -204,6 +243,9 @@ def as_csv(entries: Sequence[Entry]) -> str:
 def as_json(entries: Sequence[Entry]) -> str:
     """JSON lines, as in the file."""
     return "".join(json.dumps(to_dict(entry), ensure_ascii=False) + "\n" for entry in entries)
+
+
+_FORMS: Mapping[str, Callable[[Sequence[Entry]], str]] = {"csv": as_csv, "json": as_json}
 
 
 def as_text(entries: Sequence[Entry], *, version: str) -> str:

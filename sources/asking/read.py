@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..answers import SECTIONS, ItemAnswer, TextAnswer
 from ..contract import Archive, Item, ItemQuery, PageEntry, PageText, Passage, Passages, Reference
 from ..errors import InvalidInput, SourceError
-from ..telling.citations import citation
+from ..telling.citations import Cited, citation, of_record
 from ..telling.windows import asked_window, text_part, windowed
 from ..text import passages
 from ..transport.call import Call
@@ -75,6 +75,16 @@ def get_item(reading: Reading, given: Mapping[str, Any]) -> ItemAnswer:
         fields_not_read_from_this_archive=archive.unread_fields,
         stated_notes=(*read.notes, *opened.replay_note()))
     return windowed(answer, asked_window(given, able, read.list_total))
+
+
+def cited(reading: Reading) -> Cited:
+    """The record, or the page that the identifier named, as it is cited."""
+    asked = ItemQuery(sections=("citation",), list_limit=1)
+    read = reading.ask(lambda archive: archive.read_record(reading.reference, asked))
+    item = replace(read.item, source=reading.reference.source, source_name=reading.archive.name,
+                   attribution=reading.opened.attribution())
+    return of_record(item, retrieved_on=reading.opened.retrieved_at[:10],
+                     page=_cited_page(reading.reference, reading.archive, item))
 
 
 def _cited(reading: Reading, item: Item) -> Item:

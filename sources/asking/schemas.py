@@ -28,6 +28,8 @@ TOOLS = (
     "search_headings",
     "browse_collections",
     "sequential_report",
+    "cite",
+    "search_log",
 )
 
 

@@ -162,9 +162,10 @@ def _add_flags(
     for name, rule in schema["properties"].items():
         flag = _flag(name, schema)
         if name == plain:
+            lone = None if "required" in schema and name != "query" else "?"
             parser.add_argument(
                 name,
-                nargs=None if "required" in schema and name != "query" else "?",
+                nargs="+" if rule["type"] == "array" else lone,
                 metavar=name.upper(),
                 help=_explained(rule),
             )

@@ -460,9 +460,21 @@ def _sequential_report(payload: Told) -> Lines:
     return lines
 
 
+def _cite(payload: Told) -> Lines:
+    """The file as it was made, then what does not stand in it."""
+    failed = [f"Not cited: {_said(one['identifier'])}: {_said(one['error']['message'])}"
+              for one in payload.get("failed", ())]
+    return [disarmed(payload.get("citations", "")).rstrip("\n"), *failed, *notes(payload)]
+
+
+def _search_log(payload: Told) -> Lines:
+    return [disarmed(payload.get("text", "")).rstrip("\n"), *notes(payload)]
+
+
 _TOOLS: dict[str, Callable[[Told], Lines]] = {
     "search_inside": _search_inside, "search_items": _search_items, "get_item": _get_item, "read_text": _read_text,
     "search_headings": _search_headings, "browse_collections": _browse_collections, "sequential_report": _sequential_report,
+    "cite": _cite, "search_log": _search_log,
 }
 
 
