@@ -26,10 +26,10 @@ from sources.asking.schemas import TOOLS, schema_file, tool_schemas
 from sources.contract import Facet, FacetValue
 from sources.errors import InvalidInput, RateLimited, RecordNotFound
 from sources.settings import VERSION, Settings
-from sources.shell.command_line import read_command
+from sources.shell.command_line import FORMS, OWN_FLAGS, read_command
 from sources.shell.commands import budget_s, main, visible_json
 from sources.shell.screen import Screen, columns_of, decades, readable
-from sources.shell.tables import table
+from sources.shell.tables import facets_table, table
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "mcp_books.py"
@@ -111,7 +111,7 @@ def test_each_commands_help_names_every_argument_and_fits_the_screen(environ, co
     done = run(environ, command, "--help", COLUMNS=str(columns))
 
     shown = done.stdout.decode()
-    flags = set(re.findall(r"--[a-z-]+", shown.split("options:")[1])) - {"--help", "--json", "--csv", "--steps", "--phrase"}
+    flags = set(re.findall(r"--[a-z-]+", shown.split("options:")[1])) - {"--help"} - {f"--{name}" for name in (*FORMS, *OWN_FLAGS)}
     properties = schema_file(command.replace("-", "_") + ".input")["properties"]
     declared = {"--" + name.replace("_", "-") for name in properties}
     assert (done.returncode, done.stderr) == (0, b"")
@@ -520,17 +520,36 @@ def test_steps_that_are_no_objects_are_refused(tmp_path, steps):
 ])
 def test_a_cell_is_one_line_that_no_spreadsheet_computes(text, cell):
     payload = {"items": [{"identifier": "a:1", "source": "a", "title": text, "year": -50, "online": True, "subjects": [text, "b"],
-                          "rating": {"average": 4.5}}], "per_source": [{"source": "a", "retrieved_at": "2026-11-02T10:00:00Z"}]}
+                          "rating": {"average": 4.5}}], "per_source": [{"source": "a", "retrieved_at": "2026-11-02T10:00:00Z", "attribution": text}]}
 
     (row,) = csv.DictReader(io.StringIO(table("search_items", payload, asked="fog"), newline=""))
 
-    assert (row["title"], row["year"], row["online"], row["subjects"], row["rating"], row["creator"], row["query"], row["retrieved_at"]) == (
-        cell, "-50", "true", f"{cell} | b" if "\r" not in text else "two lines | b", '{"average": 4.5}', "", "fog", "2026-11-02T10:00:00Z")
+    assert (row["title"], row["year"], row["online"], row["subjects"], row["rating"], row["creator"], row["query"], row["retrieved_at"], row["attribution"]) == (
+        cell, "-50", "true", f"{cell} | b" if "\r" not in text else "two lines | b", '{"average": 4.5}', "", "fog", "2026-11-02T10:00:00Z", cell)
 
 
 def test_an_empty_table_still_names_its_columns():
     assert table("search_headings", {"headings": [], "per_source": []}, asked="fog") == (
-        "label,uri,identifier,kind,source,exact,variant,born,died,work_count,top_work,use_with,because,query,retrieved_at\r\n")
+        "label,uri,identifier,kind,source,exact,variant,born,died,work_count,top_work,use_with,because,query,retrieved_at,attribution\r\n")
+
+
+def test_counts_are_a_table_of_their_own():
+    """A value a row, and what is counted beside it; nothing of it stands among the rows that were found."""
+    facet = Facet(source="archive", field="year", counts_what="documents, all", values=(FacetValue(value="1851", count=30), FacetValue(value="=1", count=2)))
+    client = Saying(InsideAnswer(query="fog", excerpt_kinds={}, per_source=(), facets=(facet,)))
+
+    status, out, err = in_process("search-inside", "fog", "--facets-csv", client=client)
+
+    assert (status, err, client.asked[0]) == (0, "", ("search_inside", {"query": "fog", "facets": True}))
+    assert out == ("source,field,value,count,counts_what\r\n" 'archive,year,1851,30,"documents, all"\r\n' 'archive,year,\'=1,2,"documents, all"\r\n')
+    assert facets_table({}) == "source,field,value,count,counts_what\r\n"
+
+
+@pytest.mark.parametrize("form", ["--csv", "--facets-csv"])
+def test_a_table_begins_with_a_byte_order_mark_where_it_is_wanted(form):
+    said = [in_process("search-inside", "fog", form, *more, client=Saying(InsideAnswer(query="fog", excerpt_kinds={}, per_source=())))[1] for more in ((), ("--bom",))]
+
+    assert said[1] == "\ufeff" + said[0]
 
 
 def test_json_on_a_terminal_cannot_steer_it():

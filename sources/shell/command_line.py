@@ -6,21 +6,36 @@ import argparse
 import functools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..asking.arguments import nearest
+from ..asking.schemas import TOOLS
 from ..errors import InvalidInput
 from ..settings import VERSION
-from .tables import LISTS
+from .tables import COUNTED, LISTS
 
 PROGRAM = "mcp-books"
 OWN_COMMANDS = {"demo": "both searches, a record and a page from a sample shelf, without network",
                 "check": "settings, proxies and contact, and which archives answer from here"}
-FORMS = {
-    "json": "the structured content, as JSON",
-    "csv": "the rows as a table, with the query that found each",
+FORMS: Mapping[str, tuple[Iterable[str], str]] = {  # the tools that have one, and its help
+    "json": (TOOLS, "the structured content, as JSON"),
+    "csv": (LISTS, "the rows as a table, with the query that found each, and the credit"),
+    "facets-csv": (COUNTED, "the counts of --facets as a table, a value a row"),
+}
+# Flags that no tool has: the tools they stand with, what they take (None: nothing), their help.
+OWN_FLAGS: Mapping[str, tuple[Iterable[str], str | None, str]] = {
+    "steps": (
+        ("sequential_report",), "FILE",
+        "all steps of one report, a JSON object of arguments a line; - reads standard input; a "
+        "report lives no longer than its command",
+    ),
+    "phrase": (
+        ("search_inside", "search_items", "read_text"), "TEXT",
+        "words that stand together, in this order; they need no marks",
+    ),
+    "bom": (LISTS, None, "begin a table with a byte order mark, which some spreadsheets want"),
 }
 # What takes the words of --phrase: a tool's argument in which double marks bind words together.
 PHRASE_IN = {"search_inside": "query", "search_items": "query", "read_text": "match"}
@@ -37,6 +52,7 @@ class Command:
     steps: tuple[dict[str, Any], ...]
     form: str  # text | json | csv
     flags: Mapping[str, str] = field(default_factory=dict)  # as given here, by the argument's name
+    beside: Mapping[str, Any] = field(default_factory=dict)  # the shell's own flags, of OWN_FLAGS
 
     def in_flags(self, told: str) -> str:
         """What was said of the tool's arguments, in the words of this command line."""
@@ -79,9 +95,12 @@ def _command(
         if given:
             parser.error("--steps holds every argument; beside it stands --json alone")
         return Command(tool=tool, steps=_steps(path), form=form)
+    beside = {name: given.pop(name) for name in OWN_FLAGS if name in given and name != "phrase"}
+    if form == "facets-csv":
+        given.setdefault("facets", True)
     arguments = _arguments(tool, given, schema["properties"])
     flags = {argument: _flag(argument, schema) for argument in schema["properties"]}
-    return Command(tool=tool, steps=(arguments,), form=form, flags=flags)
+    return Command(tool=tool, steps=(arguments,), form=form, flags=flags, beside=beside)
 
 
 def _spelled(argv: Sequence[str], parsers: Mapping[str, argparse.ArgumentParser]) -> list[str]:
@@ -181,24 +200,16 @@ def _add_flags(
 
 
 def _add_forms(parser: argparse.ArgumentParser, tool: str) -> None:
-    """The forms of output, and for a report the file of its steps."""
-    if tool == "sequential_report":
-        parser.add_argument(
-            "--steps",
-            metavar="FILE",
-            help="all steps of one report, a JSON object of arguments a line; - reads "
-            "standard input; a report lives no longer than its command",
-        )
-    if tool in PHRASE_IN:
-        parser.add_argument(
-            "--phrase",
-            metavar="TEXT",
-            help="words that stand together, in this order; they need no marks",
-        )
+    """The shell's own flags, and the forms of output."""
+    for name, (tools, metavar, does) in OWN_FLAGS.items():
+        if tool in tools and metavar:
+            parser.add_argument(f"--{name}", metavar=metavar, help=does)
+        elif tool in tools:
+            parser.add_argument(f"--{name}", action="store_true", help=does)
     forms = parser.add_mutually_exclusive_group()
-    for form, does in FORMS.items():
-        if form != "csv" or tool in LISTS:
-            forms.add_argument(f"--{form}", action="store_true", help=does)
+    for form, (tools, does) in FORMS.items():
+        if tool in tools:
+            forms.add_argument(f"--{form}", dest=form, action="store_true", help=does)
 
 
 def _left_over(words: Sequence[str], name: str, given: Mapping[str, Any], explained: str) -> str:

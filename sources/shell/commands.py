@@ -27,7 +27,7 @@ from ..transport.call import Call
 from .command_line import HELP_COLUMNS, OWN_COMMANDS, PROGRAM, Command, read_command
 from .screen import Screen, decades, readable
 from .streams import NotWritten, answering, aside
-from .tables import table
+from .tables import facets_table, table
 
 if TYPE_CHECKING:
     from ..client import BooksClient
@@ -162,8 +162,11 @@ def _write(command: Command, payload: dict[str, Any], desk: Desk) -> None:
     """The answer in its form; beside a table, what it has no column for goes to standard error."""
     if command.form == "json":
         print(visible_json(payload), file=desk.out)
-    elif command.form == "csv":
-        desk.out.write(table(command.tool, payload, asked=command.steps[-1].get("query", "")))
+    elif "csv" in command.form:
+        asked = command.steps[-1].get("query", "")
+        counts = command.form == "facets-csv"
+        rows = facets_table(payload) if counts else table(command.tool, payload, asked=asked)
+        desk.out.write("\ufeff" * ("bom" in command.beside) + rows)
         for line in [*not_answered(payload["per_source"]), *notes(payload)]:
             print(line, file=desk.err)
     else:

@@ -1,8 +1,9 @@
 """Lists as tables: RFC 4180, for spreadsheets and programs.
 
 The first line names the columns: a row's fields in the order of the tool's output schema, then
-`query`, what was asked, and `retrieved_at`, when its archive answered. The wording that found a row
-is its `found_by_query`. RFC 4180 knows no comments, so nothing else stands in the file; a row is
+`query`, what was asked, and of its archive `retrieved_at`, when it answered, and `attribution`, the
+credit it asks for. The wording that found a row is its `found_by_query`. Counts are a table of
+their own. RFC 4180 knows no comments, so nothing else stands in the file; a row is
 one line, since its texts are.
 """
 from __future__ import annotations
@@ -11,7 +12,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..asking.schemas import schema_file
@@ -23,6 +24,8 @@ LISTS = {
     "search_headings": "headings",
     "browse_collections": "collections",
 }
+COUNTED = ("search_inside", "search_items")  # lists that can count by year, subject and the like
+FROM_REPORT = ("retrieved_at", "attribution")  # when a row's archive answered, and its credit
 SEPARATOR = " | "  # between the entries of one cell: commas and semicolons stand inside names
 # What makes a spreadsheet compute a text that begins with it.
 _FORMULA = re.compile("[=+\\-@＝＋－＠]")
@@ -32,17 +35,28 @@ def table(tool: str, payload: Mapping[str, Any], *, asked: str) -> str:
     """The rows of a list tool's structured content, with CRLF line ends; the names of the columns
     alone when there is none."""
     rows = schema_file(f"{tool}.output")["properties"][LISTS[tool]]["items"]["properties"]
-    times = {
-        report["source"]: report.get("retrieved_at") for report in payload.get("per_source", ())
-    }
+    reports = {report["source"]: report for report in payload.get("per_source", ())}
+    return _written([*rows, "query", *FROM_REPORT], (
+        [*(row.get(name) for name in rows), asked]
+        + [reports.get(row["source"], {}).get(name) for name in FROM_REPORT]
+        for row in payload.get(LISTS[tool], ())
+    ))
+
+
+def facets_table(payload: Mapping[str, Any]) -> str:
+    """What each archive counted, a value a row; each counts its own things, which a column
+    names."""
+    return _written(["source", "field", "value", "count", "counts_what"], (
+        [facet["source"], facet["field"], entry["value"], entry["count"], facet["counts_what"]]
+        for facet in payload.get("facets", ()) for entry in facet["values"]
+    ))
+
+
+def _written(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
-    writer.writerow([*rows, "query", "retrieved_at"])
-    for row in payload.get(LISTS[tool], ()):
-        writer.writerow(
-            [_cell(row.get(name)) for name in rows]
-            + [_cell(asked), _cell(times.get(row["source"]))]
-        )
+    writer.writerow(columns)
+    writer.writerows(map(_cell, row) for row in rows)
     return written.getvalue()
 
 
