@@ -102,11 +102,36 @@ def failure(error: SourceError) -> dict[str, Any]:
     return told
 
 
-class Answer:
-    """What every answer has: its wire form, whose keys come in the order of the fields."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What the client adds: how an answer reads, "text" or a "html" document. Left out, an answer
+    is shown as any value is."""
+
+    show: Callable[[Any, str], str] | None = field(default=None, repr=False, compare=False)
+
+
+class Answer(Shown):
+    """What every answer has: its wire form, whose keys come in the order of the fields, and the
+    forms that people read. `str()` of it is the text block, which a notebook shows as it is."""
 
     __slots__ = ()
+    inner: ClassVar[frozenset[str]] = frozenset({"show"})
     notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.show(self, "text") if self.show else repr(self)
+
+    def to_html(self) -> str:
+        """A document that needs nothing else, as `--html` writes it. Only of the client's
+        answers."""
+        if self.show is None:
+            raise ValueError("Only an answer that a client gave can be written as a document.")
+        return self.show(self, "html")
+
+    def _repr_markdown_(self) -> str:
+        """Fenced, since the words are the archives' own and nobody's markup; the text block has no
+        backtick that could end the fence."""
+        return f"```text\n{self}\n```"
 
     def to_dict(self) -> dict[str, Any]:
         wire: dict[str, Any] = to_dict(self)
@@ -202,7 +227,7 @@ class ItemAnswer(Answer):
 
     stated: ClassVar[frozenset[str]] = frozenset({
         "notes", "sections_returned", "sections_omitted", "fields_not_read_from_this_archive"})
-    inner: ClassVar[frozenset[str]] = frozenset({"record", "window", "stated_notes", "cite"})
+    inner: ClassVar[frozenset[str]] = Answer.inner | {"record", "window", "stated_notes", "cite"}
     item: Item
     record: Item
     window: Any = None  # telling.windows.ItemWindow
@@ -235,7 +260,7 @@ class TextAnswer(Answer):
     here."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"notes", "title", "page_number"})
-    inner: ClassVar[frozenset[str]] = frozenset({"whole_text", "text_offset"})
+    inner: ClassVar[frozenset[str]] = Answer.inner | {"whole_text", "text_offset"}
     identifier: str
     source: str
     title: str | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from .answers import (
@@ -30,6 +31,8 @@ from .errors import SourceError
 from .registry import ARCHIVES
 from .settings import VERSION, Settings, read_settings
 from .telling.fit import fitted
+from .telling.text_block import render
+from .telling.view import document
 from .transport.call import Call
 from .transport.flights import Transport
 
@@ -62,6 +65,12 @@ class BooksClient:
         )
         self._desk = Desk(self)
         self.log = SearchLog(version=VERSION, path=self.settings.search_log)
+
+    def __enter__(self) -> BooksClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         self.transport.close()
@@ -118,7 +127,28 @@ class BooksClient:
         publication: str | None = None,
         facets: bool | None = None,
     ) -> InsideAnswer:
-        """Words or a quoted phrase in the text itself."""
+        """Words or a quoted phrase in the text itself.
+
+        Args:
+            query: Words, or a phrase in double quotes.
+            limit: Matches per archive; 1 to 25; default 3.
+            page: 1 to 100; default 1.
+            max_excerpt_chars: 80 to 1200; default 300.
+            max_excerpts_per_match: 1 to 10; default 2.
+            fan_out: Also ask further wordings when few rows come; default True.
+            sources: Archives to ask; left out: those asked by default.
+            date_from: YYYY, YYYY-MM or YYYY-MM-DD.
+            date_to: Same forms.
+            language: MARC or two-letter code.
+            place: Place of publication, as a US state.
+            publication: Exact newspaper title, or its LCCN.
+            facets: Count matches by year, per archive; default False.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent.
+            AllFailed: every archive asked failed, its `reports` say how; one that fails among
+                others is a report in `per_source`.
+        """
         answer = self.ask(
             "search_inside",
             {
@@ -168,7 +198,40 @@ class BooksClient:
         availability: bool | None = None,
         native_query: bool | None = None,
     ) -> ItemsAnswer:
-        """The catalogues; at least one of query, a field, media_type or a bound."""
+        """The catalogues; at least one of query, a field, media_type or a bound.
+
+        Args:
+            query: Title, creator, subject or plain words.
+            title: All words; in double quotes: adjacent. So for each field.
+            creator: A name, as the catalogues write it or not.
+            subject: A subject, in the words of the catalogue.
+            publisher: A name.
+            isbn: 10 or 13 characters; hyphens do not matter.
+            lccn: A control number of the Library of Congress.
+            oclc: A number of WorldCat.
+            language: MARC or two-letter code.
+            place: Place of publication.
+            collection: Slug from browse_collections.
+            media_type: An archive that does not use the name is not asked.
+            year_from: 1 to 9999.
+            year_to: 1 to 9999.
+            date_from: YYYY, YYYY-MM or YYYY-MM-DD.
+            date_to: Same forms.
+            sort: Inside each archive; one of relevance, newest, oldest, title, rating, editions;
+                default relevance.
+            limit: Rows per archive; 1 to 25; default 5.
+            page: 1 to 100; default 1.
+            fan_out: Also ask further wordings when few rows come; default True.
+            sources: Archives to ask; left out: those asked by default.
+            facets: Each archive's own terms and counts; default False.
+            availability: Whether a copy can be read or borrowed; default False.
+            native_query: query is in the syntax of the one archive named in sources; default False.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent.
+            AllFailed: every archive asked failed, its `reports` say how; one that fails among
+                others is a report in `per_source`.
+        """
         answer = self.ask(
             "search_items",
             {
@@ -212,7 +275,23 @@ class BooksClient:
         list_offset: int | None = None,
         list_limit: int | None = None,
     ) -> ItemAnswer:
-        """One record, from the archive its identifier names."""
+        """One record, from the archive its identifier names.
+
+        Args:
+            identifier: As a search returned it, or an archive's address.
+            sections: any of description, subjects, copies, context, contributors, editions, pages,
+                citation; default description.
+            max_copies: 1 to 100; default 10.
+            text_offset: Where the prose resumes; at least 0; default 0.
+            max_text_chars: 200 to 8000; default 1500.
+            list_offset: Where editions or pages resume; at least 0; default 0.
+            list_limit: 1 to 100; default 50.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent.
+            RecordNotFound: no archive has such a record or page.
+            SourceError: the archive failed; another kind of failure is another class.
+        """
         answer = self.ask(
             "get_item",
             {
@@ -238,7 +317,21 @@ class BooksClient:
         max_text_chars: int | None = None,
         max_passages: int | None = None,
     ) -> TextAnswer:
-        """One page's text, the passages in it, or a search inside one record."""
+        """One page's text, the passages in it, or a search inside one record.
+
+        Args:
+            identifier: A record, a page from a search, or a page's address.
+            page: The page_number a search or get_item gave; at least 0.
+            match: Words and "phrases" to look for.
+            text_offset: at least 0; default 0.
+            max_text_chars: 200 to 20000; default 6000.
+            max_passages: 1 to 20; default 10.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent.
+            RecordNotFound: no archive has such a record or page.
+            SourceError: the archive failed; another kind of failure is another class.
+        """
         answer = self.ask(
             "read_text",
             {
@@ -255,7 +348,19 @@ class BooksClient:
 
     def search_headings(self, query: str, *, kind: str | None = None, limit: int | None = None,
                         sources: Sequence[str] | None = None) -> HeadingsAnswer:
-        """Subject headings or persons, in the libraries' own lists."""
+        """Subject headings or persons, in the libraries' own lists.
+
+        Args:
+            query: Words of a heading, or a name.
+            kind: one of subject, person; default subject.
+            limit: Headings per archive; 1 to 50; default 10.
+            sources: Archives to ask; left out: those asked by default.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent.
+            AllFailed: every archive asked failed, its `reports` say how; one that fails among
+                others is a report in `per_source`.
+        """
         answer = self.ask(
             "search_headings",
             {"query": query, "kind": kind, "limit": limit, "sources": _list(sources)},
@@ -271,7 +376,19 @@ class BooksClient:
         page: int | None = None,
         sources: Sequence[str] | None = None,
     ) -> CollectionsAnswer:
-        """Digital collections; their slug is what `collection` takes."""
+        """Digital collections; their slug is what `collection` takes.
+
+        Args:
+            query: Words of a title; left out: every collection.
+            limit: Collections per archive; 1 to 100; default 25.
+            page: 1 to 100; default 1.
+            sources: Archives to ask; left out: those asked by default.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent.
+            AllFailed: every archive asked failed, its `reports` say how; one that fails among
+                others is a report in `per_source`.
+        """
         answer = self.ask(
             "browse_collections",
             {"query": query, "limit": limit, "page": page, "sources": _list(sources)},
@@ -296,7 +413,26 @@ class BooksClient:
         next_section_needed: bool | None = None,
         report_id: str | None = None,
     ) -> ReportAnswer:
-        """One step of a sourced report."""
+        """One step of a sourced report.
+
+        Args:
+            topic: Begins a report.
+            page_count: 1 to 20; default 4.
+            source_count: 1 to 50; default 10.
+            include_graphics: Also look for pictures.
+            search_sources: This step searches.
+            section_number: 1 to 100.
+            total_sections: 1 to 100.
+            title: Of the section.
+            content: Of the section, as it will stand.
+            is_bibliography: This step writes the list of sources.
+            sources_used: Numbers of the sources listed.
+            next_section_needed: False ends the report.
+            report_id: Left out: the one open report.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent.
+        """
         answer = self.ask(
             "sequential_report",
             {
@@ -352,7 +488,7 @@ class BooksClient:
             raise
         if tool != "search_log":  # it asks nobody
             self.log.note(tool, given, answer)
-        return answer
+        return replace(answer, show=partial(_shown, tool, given))
 
     # ---- the tools, as work --------------------------------------------------------------------
 
@@ -403,6 +539,11 @@ class BooksClient:
 
     def _search_log(self, given: dict[str, Any], call: Call) -> Answer:
         return self.log.told(given["format"], given.get("since"), given["limit"])
+
+
+def _shown(tool: str, given: Mapping[str, Any], answer: Answer, form: str) -> str:
+    told = answer.to_dict()
+    return document(told, given) if form == "html" else render(tool, told)
 
 
 def _list(values: Sequence[Any] | None) -> list[Any] | None:

@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 from toys import archive, client, identifiers, item, match, page, record
 
+from sources.answers import ItemsAnswer
 from sources.asking.arguments import TOOLS
 from sources.asking.notes import under
-from sources.asking.schemas import tool_schemas
+from sources.asking.schemas import schema_file, tool_schemas
 from sources.client import BooksClient
 from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageText, Passage, Passages, Query, Rights
 from sources.errors import Cancelled, InvalidInput
 from sources.registry import ARCHIVES
 from sources.settings import Settings
 from sources.telling.fit import RESULT_LIMIT_BYTES, result_bytes
+from sources.telling.text_block import render
 from sources.transport.call import Call
 
 # ---- as a library ----------------------------------------------------------------------------------------------------
@@ -30,6 +32,49 @@ def test_every_tool_is_a_method_with_the_arguments_of_its_schema(tool: str) -> N
 
     assert {parameter.name for parameter in parameters} == set(declared["properties"])
     assert {parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty} == set(declared.get("required", ()))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_methods_docstring_tells_each_argument_its_bounds_its_default_and_the_errors(tool: str) -> None:
+    """The figures are the schema's."""
+    told = " ".join((inspect.getdoc(getattr(BooksClient, tool)) or "").split())
+
+    for name, rule in schema_file(f"{tool}.input")["properties"].items():
+        line = told.split(f" {name}: ", 1)[1]
+        default = rule.get("default")
+        assert default is None or f"default {', '.join(default) if isinstance(default, list) else default}" in line.split(": ")[0], name
+        assert "maximum" not in rule or f"{rule['minimum']} to {rule['maximum']}" in line.split(": ")[0], name
+    assert "Raises: InvalidInput: " in told
+
+
+def test_a_client_closes_at_the_end_of_its_block() -> None:
+    closed: list[bool] = []
+    books = client(archive("toy"))
+    books.transport.close = lambda: closed.append(True)  # type: ignore[method-assign]
+
+    with books as entered:
+        assert entered is books and closed == []
+
+    assert closed == [True]
+
+
+def test_an_answer_reads_as_its_text_block_in_a_fence_where_markdown_is_shown() -> None:
+    """No word of an archive opens or closes the fence; a document is written from the same answer."""
+    books = client(archive("toy", catalogue=page(record("toy:1", title="A ```` <b>fog</b>"))))
+
+    answer = books.search_items("fog", sources=["toy"])
+
+    assert str(answer) == render("search_items", answer.to_dict())
+    assert answer._repr_markdown_() == f"```text\n{answer}\n```"
+    assert "`" not in str(answer)
+    assert answer.to_html().startswith("<!DOCTYPE html>")
+    assert "show" not in answer.to_dict()
+
+
+def test_an_answer_that_no_client_gave_is_shown_as_a_value() -> None:
+    assert str(ItemsAnswer(query="fog")) == repr(ItemsAnswer(query="fog"))
+    with pytest.raises(ValueError, match=r"Only an answer that a client gave can be written as a document\."):
+        ItemsAnswer(query="fog").to_html()
 
 
 def test_a_stand_in_reader_answers_in_place_of_the_adapter() -> None:

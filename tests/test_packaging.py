@@ -49,7 +49,7 @@ def tools_listed(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 def shipped() -> set[str]:
     """What a package holds of this tree, by name."""
-    files = [ROOT / "mcp_books.py", *(ROOT / "sources").rglob("*.py"), *(ROOT / "sources" / "shelf").glob("*.answer"),
+    files = [ROOT / "mcp_books.py", ROOT / "sources" / "py.typed", *(ROOT / "sources").rglob("*.py"), *(ROOT / "sources" / "shelf").glob("*.answer"),
              *(ROOT / "sources").rglob("*.tsv"), *(ROOT / "sources").rglob("*.html"), *(ROOT / "schemas").glob("*.json")]
     return {file.relative_to(ROOT).as_posix() for file in files}
 

@@ -27,7 +27,7 @@ from sources.settings import PROJECT_URL, Settings
 DESCRIPTION = "One question to several great libraries at once: their texts and catalogues, read-only"
 CONTACT = "Who runs this, with an address: sent to every archive with each request, as they ask."
 NO_PAGE = "This project has no page yet: set PROJECT_URL in sources/settings.py to the address of its own, then ask again."
-BUNDLED = ("mcp_books.py", "LICENSE", "sources/**/*.py", "sources/**/*.tsv", "sources/**/*.html", "sources/shelf/*", "schemas/*.json", "schemas/*.py")
+BUNDLED = ("mcp_books.py", "LICENSE", "sources/**/*.py", "sources/**/*.tsv", "sources/**/*.html", "sources/shelf/*", "sources/py.typed", "schemas/*.json", "schemas/*.py")
 
 
 def owner() -> str:
