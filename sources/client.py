@@ -455,14 +455,32 @@ class BooksClient:
         return answer
 
     def cite(self, identifiers: Sequence[str], *, format: str | None = None) -> CiteAnswer:
-        """Records and pages as one file of citations: plain, bibtex, ris or csl_json."""
+        """Records and pages as one file of citations.
+
+        Args:
+            identifiers: 1 to 25, of records, or of pages as search_inside and get_item name them.
+            format: plain, bibtex, ris or csl_json; default plain.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was sent. What fails for one identifier
+                stands in `failed`.
+        """
         answer = self.ask("cite", {"identifiers": _list(identifiers), "format": format})
         assert isinstance(answer, CiteAnswer)
         return answer
 
     def search_log(self, *, format: str | None = None, since: str | None = None,
                    limit: int | None = None) -> LogAnswer:
-        """What this client was asked, and what each archive was then sent."""
+        """What this client was asked, and what each archive was then sent.
+
+        Args:
+            format: text, csv or json; default text.
+            since: A day or a time in ISO 8601; left out: all that is kept.
+            limit: The newest entries; 1 to 500; default 100.
+
+        Raises:
+            InvalidInput: an argument is refused, or `since` is no time.
+        """
         answer = self.ask("search_log", {"format": format, "since": since, "limit": limit})
         assert isinstance(answer, LogAnswer)
         return answer
