@@ -1,8 +1,9 @@
-"""The text block of each answer, made from its structured content alone: short prose that stands without the JSON.
+"""The text block of each answer, made from its structured content alone: short prose that stands
+without the JSON.
 
-Every line at the margin begins with one of `inert.LABELS` and a colon, with a row's number, with "- " or, for page text, with
-"> "; what an archive or a caller wrote passes through `inert`, so it can begin no such line. An excerpt stands in curly
-quotation marks, of which it keeps none itself.
+Every line at the margin begins with one of `inert.LABELS` and a colon, with a row's number, with "-
+" or, for page text, with "> "; what an archive or a caller wrote passes through `inert`, so it can
+begin no such line. An excerpt stands in curly quotation marks, of which it keeps none itself.
 """
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ Lines = list[str]
 TITLE_CHARS = 160  # a title page can fill a screen; the structured content has it whole
 NAME_CHARS = 100
 SUMMARY_CHARS = 300
-EXCERPTS_CHARS = 2000  # of all rows together, shared evenly: the structured content has every excerpt whole
+# of all rows together, shared evenly: the structured content has every excerpt whole
+EXCERPTS_CHARS = 2000
 EXCERPT_CHARS = 160  # of one row at least, however many rows there are
 INDENT = "   "
 PAGE_LAST = 100  # of a search, by the schemas
@@ -29,28 +31,34 @@ SCANNED = "scanned text as a machine read it, quoted; words can be wrong."
 
 
 def render(tool: str, payload: Told) -> str:
-    """The text block of a tool's answer. `payload` is its structured content; a key may be absent."""
+    """The text block of a tool's answer. `payload` is its structured content; a key may be
+    absent."""
     return "\n".join(_TOOLS[tool](payload))
 
 
 def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
-    """An error in words: its code, what happened, what to do, when to ask again, and each archive's own reason."""
+    """An error in words: its code, what happened, what to do, when to ask again, and each archive's
+    own reason."""
     retry = f"in about {_span(error.retry_after_s)}." if error.retry_after_s is not None else None
     told = [to_dict(report) for report in reports or getattr(error, "reports", ())]
-    message, hint = (disarmed(one_line(text)) for text in (error.message, error.hint))  # neither opens its line
+    # neither opens its line
+    message, hint = (disarmed(one_line(text)) for text in (error.message, error.hint))
     return "\n".join([f"Error: {error.code}. {message}", f"Hint: {hint}", *_line("Retry", retry),
                       *not_answered(told), *notes({"notes": getattr(error, "notes", ())})])
 
 
-# ---- lists of rows -------------------------------------------------------------------------------------------------------
+# ---- lists of rows -------------------------------------------------------------------------------
 
 def _search_inside(payload: Told) -> Lines:
     kinds = payload.get("excerpt_kinds", {})
     head = [f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'row')}."]
     if any(kinds.values()):
-        head = [f"{head[0].rstrip('.')}, {_count(sum(kinds.values()), 'excerpt')}: "
-                f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
-                f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them.", f"Excerpts: {SCANNED}"]
+        head = [
+            f"{head[0].rstrip('.')}, {_count(sum(kinds.values()), 'excerpt')}: "
+            f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
+            f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them.",
+            f"Excerpts: {SCANNED}",
+        ]
     room = max(EXCERPT_CHARS, EXCERPTS_CHARS // max(1, len(payload.get("hits", ()))))
     return _listing(payload, "hits", head, lambda hit: _hit(hit, room))
 
@@ -65,7 +73,9 @@ def _search_headings(payload: Told) -> Lines:
 
 
 def _browse_collections(payload: Told) -> Lines:
-    head = [f"Collections: {len(payload['collections'])} found; a slug is what the argument collection takes."]
+    head = [
+        f"Collections: {len(payload['collections'])} found; a slug is what the argument collection takes."
+    ]
     return _listing(payload, "collections", head, _collection)
 
 
@@ -73,14 +83,32 @@ def _listing(payload: Told, key: str, head: Lines, told: Callable[[Told], Lines]
     """What was asked, who did not answer, the rows, what they mean, how to go on, the credit."""
     reports, query = payload.get("per_source", ()), payload.get("query") or ""
     names = _names(payload)
-    rows = [{"source_name": names.get(row.get("source"), row.get("source")), **row} for row in payload.get(key, ())]
-    shown = [line for number, row in enumerate(rows, 1) for line in _numbered(number, told(row) + _found_by(row, query))]
+    rows = [
+        {"source_name": names.get(row.get("source"), row.get("source")), **row}
+        for row in payload.get(key, ())
+    ]
+    shown = [
+        line
+        for number, row in enumerate(rows, 1)
+        for line in _numbered(number, told(row) + _found_by(row, query))
+    ]
     provisional = any(row.get("identifier_provisional") for row in rows)
-    return [*head, *not_answered(reports), *shown, *notes(payload),
-            *_line("Identifier", "one marked provisional can still be replaced by its archive." if provisional else None),
-            *_line("Order", payload.get("order") if len(rows) > 1 else None),
-            *_facets(payload), *_answered(reports), *_wordings(reports), *(_more(payload) if key != "headings" else ()),
-            *_credit(reports)]
+    return [
+        *head,
+        *not_answered(reports),
+        *shown,
+        *notes(payload),
+        *_line(
+            "Identifier",
+            "one marked provisional can still be replaced by its archive." if provisional else None,
+        ),
+        *_line("Order", payload.get("order") if len(rows) > 1 else None),
+        *_facets(payload),
+        *_answered(reports),
+        *_wordings(reports),
+        *(_more(payload) if key != "headings" else ()),
+        *_credit(reports),
+    ]
 
 
 def _asked(payload: Told) -> str:
@@ -89,45 +117,84 @@ def _asked(payload: Told) -> str:
 
 
 def _hit(hit: Told, room: int) -> Lines:
-    document = _with("file", hit.get("matched_file")) if hit.get("inside_container") is not False else None
+    document = (
+        _with("file", hit.get("matched_file")) if hit.get("inside_container") is not False else None
+    )
     bundle = "inside a bundle" if hit.get("inside_container") else None
-    publication = hit.get("publication") if (hit.get("publication") or "") not in (hit.get("title") or "") else None
-    placed = _where(hit, _page(hit), _with("of", hit.get("published_on")), _with("in", publication), document, bundle)
+    publication = (
+        hit.get("publication")
+        if (hit.get("publication") or "") not in (hit.get("title") or "")
+        else None
+    )
+    placed = _where(
+        hit,
+        _page(hit),
+        _with("of", hit.get("published_on")),
+        _with("in", publication),
+        document,
+        bundle,
+    )
     return [_headline(hit), placed, _said(hit["source_url"]), _excerpts(hit, room)]
 
 
 def _row(row: Told) -> Lines:
-    """A catalogue row: where a thing is and whether it can be read, in the archive's own words, then the rest in one line."""
+    """A catalogue row: where a thing is and whether it can be read, in the archive's own words,
+    then the rest in one line."""
     placed = _where(row, row.get("media_type"), _with("at", row.get("location")),
                     _either(row.get("online"), "online", "not online"),
                     _either(row.get("is_item"), None, "a page about it, no record"),
                     _with("e-book access", row.get("ebook_access")))
     particulars = "; ".join(_particulars(row))
-    return [_headline(row), placed, _said(row["source_url"]), *([particulars] if particulars else [])]
+    return [
+        _headline(row),
+        placed,
+        _said(row["source_url"]),
+        *([particulars] if particulars else []),
+    ]
 
 
 def _heading(heading: Told) -> Lines:
-    exact = "exact" if heading.get("exact") else _with("matched the variant", heading.get("variant"))
+    exact = (
+        "exact" if heading.get("exact") else _with("matched the variant", heading.get("variant"))
+    )
     use = heading.get("use_with")
     if use:
         taken = f"search_items takes it as {_said(use['argument'])} = {_quoted(str(use['value']))}"
         taken += f", in {_listed(use['sources'])}" if use.get("sources") else ""
     else:
-        taken = "no argument takes it" + (f": {_said(heading['because'])}" if heading.get("because") else "")
-    return [inert(heading["label"], limit=TITLE_CHARS),
-            _joined(heading["kind"], heading["source_name"], exact, heading.get("identifier"), heading.get("uri")), taken]
+        taken = "no argument takes it" + (
+            f": {_said(heading['because'])}" if heading.get("because") else ""
+        )
+    return [
+        inert(heading["label"], limit=TITLE_CHARS),
+        _joined(
+            heading["kind"],
+            heading["source_name"],
+            exact,
+            heading.get("identifier"),
+            heading.get("uri"),
+        ),
+        taken,
+    ]
 
 
 def _collection(entry: Told) -> Lines:
     size = _count(entry["item_count"], "item") if entry.get("item_count") is not None else None
     prose = [inert(entry["description"], limit=SUMMARY_CHARS)] if entry.get("description") else []
-    return [_title(entry), _joined(entry["slug"], entry["source_name"], size, entry["source_url"]), *prose]
+    return [
+        _title(entry),
+        _joined(entry["slug"], entry["source_name"], size, entry["source_url"]),
+        *prose,
+    ]
 
 
 def _headline(row: Told) -> str:
-    """Title, creator and year of a row, in one line; what an archive does not state is left out, a missing title is said."""
+    """Title, creator and year of a row, in one line; what an archive does not state is left out, a
+    missing title is said."""
     creator = f" — {inert(row['creator'], limit=NAME_CHARS)}" if row.get("creator") else ""
-    date = inert(row["date"], limit=NAME_CHARS).removesuffix("T00:00:00Z") if row.get("date") else ""
+    date = (
+        inert(row["date"], limit=NAME_CHARS).removesuffix("T00:00:00Z") if row.get("date") else ""
+    )
     year = str(row["year"]) if row.get("year") is not None and str(row["year"]) not in date else ""
     dates = ", ".join(filter(None, (year, date)))
     return _title(row) + creator + (f" ({dates})" if dates else "")
@@ -150,7 +217,11 @@ def _page(row: Told) -> str | None:
 
 
 def _particulars(row: Told) -> Lines:
-    told = [_count(row[key], noun) for key, noun in (("edition_count", "edition"), ("downloads", "download")) if key in row]
+    told = [
+        _count(row[key], noun)
+        for key, noun in (("edition_count", "edition"), ("downloads", "download"))
+        if key in row
+    ]
     rating = row.get("rating")
     if rating:
         told.append(f"rated {_said(rating.get('average'))} by {_said(rating.get('count'))}")
@@ -158,12 +229,18 @@ def _particulars(row: Told) -> Lines:
     told += [f"{label}: {_object(row[key])}" for key, label in objects if row.get(key)]
     if row.get("matching_edition_count") is not None:
         told.append(_count(row["matching_edition_count"], "matching edition"))
-    lists = (("languages", "in"), ("publishers", "by"), ("subjects", "on"), ("author_identifiers", "author"))
+    lists = (
+        ("languages", "in"),
+        ("publishers", "by"),
+        ("subjects", "on"),
+        ("author_identifiers", "author"),
+    )
     return told + [f"{label} {_listed(row[key], 3)}" for key, label in lists if row.get(key)]
 
 
 def _excerpts(hit: Told, room: int) -> str:
-    """What a row's excerpts are, and as much of them as there is room for, cut around the words that were found."""
+    """What a row's excerpts are, and as much of them as there is room for, cut around the words
+    that were found."""
     found = hit.get("excerpts", ())
     if not found or not hit.get("excerpt_kind"):
         return "no text came with this match"
@@ -171,7 +248,11 @@ def _excerpts(hit: Told, room: int) -> str:
     shown: list[str] = []
     for text in found:
         if room >= EXCERPT_CHARS // 2:
-            at = _found_at(text, hit.get("found_by_query", "")) if is_passage and len(text) > room else 0
+            at = (
+                _found_at(text, hit.get("found_by_query", ""))
+                if is_passage and len(text) > room
+                else 0
+            )
             shown.append(_quoted(window(text, at, room)))
             room -= len(text)
     rest = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
@@ -179,7 +260,8 @@ def _excerpts(hit: Told, room: int) -> str:
 
 
 def _found_at(text: str, wording: str) -> int:
-    """Where the wording's words begin in an excerpt: the first of all of them, else the longest, else the start."""
+    """Where the wording's words begin in an excerpt: the first of all of them, else the longest,
+    else the start."""
     longest = max(words(wording), key=len, default="")
     return first_match(text, wording) or first_match(text, longest) or 0
 
@@ -191,32 +273,48 @@ def _found_by(row: Told, query: str) -> Lines:
 
 def _facets(payload: Told) -> Lines:
     names = _names(payload)
-    return [f"Facets: {_said(names.get(facet['source'], facet['source']))}, {_said(facet['field'])}, counting "
-            f"{_said(facet['counts_what'])}: "
-            + ("; ".join(f"{_said(entry['value'])} {entry['count']:,}" for entry in facet["values"]) or "no value") + "."
-            for facet in payload.get("facets", ())]
+    return [
+        f"Facets: {_said(names.get(facet['source'], facet['source']))}, {_said(facet['field'])}, counting "
+        f"{_said(facet['counts_what'])}: "
+        + (
+            "; ".join(f"{_said(entry['value'])} {entry['count']:,}" for entry in facet["values"])
+            or "no value"
+        )
+        + "."
+        for facet in payload.get("facets", ())
+    ]
 
 
 def _more(payload: Told) -> Lines:
     """Who has more. Only the searches repeat which page this was."""
-    further = ", ".join(report["name"] for report in payload.get("per_source", ()) if report.get("more"))
+    further = ", ".join(
+        report["name"] for report in payload.get("per_source", ()) if report.get("more")
+    )
     page = payload.get("page")
-    how = ("ask again with the next page" if page is None else f"ask again with page {page + 1}" if page < PAGE_LAST
-           else f"narrow the question, for page {PAGE_LAST} is the last")
+    how = (
+        "ask again with the next page"
+        if page is None
+        else f"ask again with page {page + 1}"
+        if page < PAGE_LAST
+        else f"narrow the question, for page {PAGE_LAST} is the last"
+    )
     return [f"More: {_said(further)}: {how}."] if further else []
 
 
-# ---- what each archive did -----------------------------------------------------------------------------------------------
+# ---- what each archive did -----------------------------------------------------------------------
 
 def not_answered(reports: Sequence[Told]) -> Lines:
-    """Who failed, with the moment and the reason, and who was not asked, with the reason; first when nobody was asked."""
+    """Who failed, with the moment and the reason, and who was not asked, with the reason; first
+    when nobody was asked."""
     nobody = ["Nothing asked: none of the archives in scope can take this question."]
     lines = nobody if reports and all(report["status"] == "absent" for report in reports) else []
     for report in reports:
         if report["status"] == "failed":
             lines.append(f"Failed: {_said(report['name'])}, {_failure(report)}")
         elif report["status"] == "absent":
-            lines.append(f"Absent: {_said(report['name'])}: {_said(report.get('absent_because', ''))}")
+            lines.append(
+                f"Absent: {_said(report['name'])}: {_said(report.get('absent_because', ''))}"
+            )
     return lines
 
 
@@ -232,41 +330,79 @@ def _failure(report: Told) -> str:
 
 def _answered(reports: Sequence[Told]) -> Lines:
     """One line for each archive that answered: how much, of what, read how, narrowed how."""
-    return [f"Answered: {_said(report['name'])}, " + "; ".join(_said(part) for part in _account(report) if part) + "."
-            for report in reports if report["status"] == "answered"]
+    return [
+        f"Answered: {_said(report['name'])}, "
+        + "; ".join(_said(part) for part in _account(report) if part)
+        + "."
+        for report in reports
+        if report["status"] == "answered"
+    ]
 
 
 def _account(report: Told) -> list[str | None]:
-    """What one archive read and did, in the order a reader needs it; the keys that describe it stand there once for all rows."""
+    """What one archive read and did, in the order a reader needs it; the keys that describe it
+    stand there once for all rows."""
     means = f" ({report['reported_total_means']})" if report.get("reported_total_means") else ""
     counted = report.get("reported_total")
-    total = f"its own count: {counted:,}{means}{_counted_for(report)}" if counted is not None else None
-    held = "from the record kept" if report.get("replayed") else "from the cache" if report.get("cached") else None
+    total = (
+        f"its own count: {counted:,}{means}{_counted_for(report)}" if counted is not None else None
+    )
+    held = (
+        "from the record kept"
+        if report.get("replayed")
+        else "from the cache"
+        if report.get("cached")
+        else None
+    )
     if held and report.get("retrieved_at"):
         held += f", of {report['retrieved_at'][:10]}"
-    return [_count(report.get("count", 0), "row"), total, _with("unreadable and dropped:", report.get("skipped")),
-            _with("asked as", report.get("media_type_asked")), _with("reads", report.get("corpus")),
-            _either(report.get("publishes_page_number"), "gives page numbers", "gives no page number"),
-            _with("searches", report.get("searches_on")), _with("a row is", report.get("row_describes")),
-            _either(report.get("requires_every_word"), "every word must occur", "a row may hold only some of the words"),
-            _with("a year is", report.get("year_means")), _with("ordered on", report.get("ordered_on")),
-            *(f"{sent['filter']} sent as {sent['as']}" for sent in report.get("filters_sent", ())),
-            *(f"{left['filter']} not applied, {left['because'].rstrip('.')}" for left in report.get("filters_dropped", ())), held]
+    return [
+        _count(report.get("count", 0), "row"),
+        total,
+        _with("unreadable and dropped:", report.get("skipped")),
+        _with("asked as", report.get("media_type_asked")),
+        _with("reads", report.get("corpus")),
+        _either(report.get("publishes_page_number"), "gives page numbers", "gives no page number"),
+        _with("searches", report.get("searches_on")),
+        _with("a row is", report.get("row_describes")),
+        _either(
+            report.get("requires_every_word"),
+            "every word must occur",
+            "a row may hold only some of the words",
+        ),
+        _with("a year is", report.get("year_means")),
+        _with("ordered on", report.get("ordered_on")),
+        *(f"{sent['filter']} sent as {sent['as']}" for sent in report.get("filters_sent", ())),
+        *(
+            f"{left['filter']} not applied, {left['because'].rstrip('.')}"
+            for left in report.get("filters_dropped", ())
+        ),
+        held,
+    ]
 
 
 def _counted_for(report: Told) -> str:
-    """Which wording an archive's own count is of, where that is not plain: its rows may come from several."""
+    """Which wording an archive's own count is of, where that is not plain: its rows may come from
+    several."""
     queries = report.get("queries", ())
     answered = [entry for entry in queries if entry["ran"] and not entry.get("error")]
     if not answered or (len(answered) == 1 and answered[0] is queries[0]):
         return ""
-    return " for the words as asked" if answered[0] is queries[0] else f" for {_quoted(answered[0]['query'])}"
+    return (
+        " for the words as asked"
+        if answered[0] is queries[0]
+        else f" for {_quoted(answered[0]['query'])}"
+    )
 
 
 def _wordings(reports: Sequence[Told]) -> Lines:
-    """Every wording that was sent or withheld, archive by archive; silent where the words as given were all."""
-    return [f"Wordings: {_said(report['name'])}: " + "; ".join(map(_wording, report["queries"])) + "."
-            for report in reports if len(report.get("queries", ())) > 1]
+    """Every wording that was sent or withheld, archive by archive; silent where the words as given
+    were all."""
+    return [
+        f"Wordings: {_said(report['name'])}: " + "; ".join(map(_wording, report["queries"])) + "."
+        for report in reports
+        if len(report.get("queries", ())) > 1
+    ]
 
 
 def _wording(entry: Told) -> str:
@@ -280,31 +416,43 @@ def _wording(entry: Told) -> str:
 
 
 def _credit(reports: Sequence[Told]) -> Lines:
-    credits = dict.fromkeys(_said(report["attribution"]).rstrip(".") for report in reports if report.get("attribution"))
+    credits = dict.fromkeys(
+        _said(report["attribution"]).rstrip(".") for report in reports if report.get("attribution")
+    )
     return [f"Credit: {' · '.join(credits)}."] if credits else []
 
 
-# ---- one record ----------------------------------------------------------------------------------------------------------
+# ---- one record ----------------------------------------------------------------------------------
 
 def _get_item(payload: Told) -> Lines:
     """A record: what it is, its terms, its prose, then the lists asked, each with how to go on."""
     item = payload["item"]
-    return [f"Record: {_headline(item)}", f"Identifier: {_where(item, item.get('media_type'))}",
-            *_line("Address", item["source_url"]), *_line("Read as", payload.get("id_read_as")),
-            *_line("Date", _with("the year is", item.get("year_means")), "."),
-            *_line("Published", _listed((item.get("place"), item.get("publisher"))), "."),
-            *_line("Extent", item.get("extent"), "."), *_line("Call number", item.get("call_number"), "."),
-            *_line("Language", _listed(item.get("language")), "."),
-            *_line("Numbers", _numbers(item.get("standard_numbers")), "."),
-            *_rights(item), *_description(payload), *_line("Subjects", _listed(item.get("subjects")), "."),
-            *_list("Copies", payload, "copies", _copy, _beyond(item)), *_list("Context", payload, "context", _related),
-            *_list("Contributors", payload, "contributors", _contributor),
-            *_list("Editions", payload, "editions", _edition, _onward(payload, "editions")),
-            *_list("Pages", payload, "pages", _page_entry, _onward(payload, "pages")),
-            *_citation(item), *(line for note in item.get("notes", ()) for line in _line("Note", note)), *notes(payload),
-            *_line("Not asked for", _listed(payload.get("sections_omitted")), "."),
-            *_line("Never read here", _listed(payload.get("fields_not_read_from_this_archive")), "."),
-            *_line("Credit", item.get("attribution"))]
+    return [
+        f"Record: {_headline(item)}",
+        f"Identifier: {_where(item, item.get('media_type'))}",
+        *_line("Address", item["source_url"]),
+        *_line("Read as", payload.get("id_read_as")),
+        *_line("Date", _with("the year is", item.get("year_means")), "."),
+        *_line("Published", _listed((item.get("place"), item.get("publisher"))), "."),
+        *_line("Extent", item.get("extent"), "."),
+        *_line("Call number", item.get("call_number"), "."),
+        *_line("Language", _listed(item.get("language")), "."),
+        *_line("Numbers", _numbers(item.get("standard_numbers")), "."),
+        *_rights(item),
+        *_description(payload),
+        *_line("Subjects", _listed(item.get("subjects")), "."),
+        *_list("Copies", payload, "copies", _copy, _beyond(item)),
+        *_list("Context", payload, "context", _related),
+        *_list("Contributors", payload, "contributors", _contributor),
+        *_list("Editions", payload, "editions", _edition, _onward(payload, "editions")),
+        *_list("Pages", payload, "pages", _page_entry, _onward(payload, "pages")),
+        *_citation(item),
+        *(line for note in item.get("notes", ()) for line in _line("Note", note)),
+        *notes(payload),
+        *_line("Not asked for", _listed(payload.get("sections_omitted")), "."),
+        *_line("Never read here", _listed(payload.get("fields_not_read_from_this_archive")), "."),
+        *_line("Credit", item.get("attribution")),
+    ]
 
 
 def _rights(told: Told) -> Lines:
@@ -312,21 +460,38 @@ def _rights(told: Told) -> Lines:
     rights = told.get("rights", {})
     covers = _said(rights.get("covers", "this record"))
     url = None if (rights.get("url") or "") in (rights.get("statement") or "") else rights["url"]
-    stated = " ".join(_said(part) for part in (rights.get("statement"), url, rights.get("note")) if part)
-    silent = "" if rights.get("statement") or rights.get("url") else "nothing is stated, and nothing is granted. "
+    stated = " ".join(
+        _said(part) for part in (rights.get("statement"), url, rights.get("note")) if part
+    )
+    silent = (
+        ""
+        if rights.get("statement") or rights.get("url")
+        else "nothing is stated, and nothing is granted. "
+    )
     return [f"Rights: of {covers}: {silent}{stated}".rstrip()]
 
 
 def _description(payload: Told) -> Lines:
     item = payload["item"]
     if not item.get("description"):
-        return ["Description: none stated."] if "description" in payload.get("sections_returned", ()) else []
+        return (
+            ["Description: none stated."]
+            if "description" in payload.get("sections_returned", ())
+            else []
+        )
     means = f" ({_said(item['description_means'])})" if item.get("description_means") else ""
-    return [f"Description: as the archive words it{means}:", *_prose(item["description"]), *_window(payload.get("text_window"))]
+    return [
+        f"Description: as the archive words it{means}:",
+        *_prose(item["description"]),
+        *_window(payload.get("text_window")),
+    ]
 
 
-def _list(label: str, payload: Told, key: str, told: Callable[[Told], str], after: Lines | None = None) -> Lines:
-    """A list of the record under its label; nothing when it was not asked; said when it is empty, or never read here."""
+def _list(
+    label: str, payload: Told, key: str, told: Callable[[Told], str], after: Lines | None = None
+) -> Lines:
+    """A list of the record under its label; nothing when it was not asked; said when it is empty,
+    or never read here."""
     if key not in payload["item"]:
         asked = key not in payload.get("sections_omitted", (key,))
         unread = asked and key in payload.get("fields_not_read_from_this_archive", ())
@@ -350,13 +515,25 @@ def _contributor(entry: Told) -> str:
 
 def _edition(edition: Told) -> str:
     published = (edition.get(key) for key in ("date", "place", "publisher"))
-    return _joined(_title(edition), *published, ", ".join(edition.get("language", ())), _numbers(edition.get("standard_numbers")),
-                   edition.get("identifier"), edition.get("source_url"), _with("digitised at", edition.get("digitised_url")))
+    return _joined(
+        _title(edition),
+        *published,
+        ", ".join(edition.get("language", ())),
+        _numbers(edition.get("standard_numbers")),
+        edition.get("identifier"),
+        edition.get("source_url"),
+        _with("digitised at", edition.get("digitised_url")),
+    )
 
 
 def _page_entry(page: Told) -> str:
     held = _either(page.get("text_held"), "text held", "no text held")
-    return _joined(_page(page) or "page not numbered", held, page["source_url"], _with("image at", page.get("image_url")))
+    return _joined(
+        _page(page) or "page not numbered",
+        held,
+        page["source_url"],
+        _with("image at", page.get("image_url")),
+    )
 
 
 def _beyond(item: Told) -> Lines:
@@ -370,9 +547,15 @@ def _beyond(item: Told) -> Lines:
 def _onward(payload: Told, section: str) -> Lines:
     """How to go on in the one list that `list_window` speaks of."""
     window = payload.get("list_window")
-    if not window or window["returned"] != len(payload["item"].get(section, ())) or window["next_offset"] is None:
+    if (
+        not window
+        or window["returned"] != len(payload["item"].get(section, ()))
+        or window["next_offset"] is None
+    ):
         return []
-    return [f"- {window['returned']} of {window['total']:,} listed; go on with list_offset {window['next_offset']}"]
+    return [
+        f"- {window['returned']} of {window['total']:,} listed; go on with list_offset {window['next_offset']}"
+    ]
 
 
 def _citation(item: Told) -> Lines:
@@ -381,26 +564,44 @@ def _citation(item: Told) -> Lines:
     lines = _line("Citation", citation.get("plain"))
     for key, name in (("bibtex", "BibTeX"), ("ris", "RIS")):
         if citation.get(key):
-            quoted = (f"> {disarmed(line)}".rstrip() for line in visible(citation[key]).strip().split("\n"))
+            quoted = (
+                f"> {disarmed(line)}".rstrip()
+                for line in visible(citation[key]).strip().split("\n")
+            )
             lines += [f"Citation: as {name}:", *quoted]
     return lines
 
 
-# ---- one page, passages --------------------------------------------------------------------------------------------------
+# ---- one page, passages --------------------------------------------------------------------------
 
 def _read_text(payload: Told) -> Lines:
-    """A page's text or the passages in it, or which of four reasons there is none; then how to turn the page."""
+    """A page's text or the passages in it, or which of four reasons there is none; then how to turn
+    the page."""
     count, page = payload.get("page_count"), _page(payload)
-    among = ", one of" if payload.get("page_number_is") == "leaf" else " of"  # leaves are numbered from wherever the scan began
-    image = f"{payload['image_url']} (to open; nothing of it was read)" if payload.get("image_url") else None
+    # leaves are numbered from wherever the scan began
+    among = ", one of" if payload.get("page_number_is") == "leaf" else " of"
+    image = (
+        f"{payload['image_url']} (to open; nothing of it was read)"
+        if payload.get("image_url")
+        else None
+    )
     placed = f", {page}" + (f"{among} {count}" if count else "") if page else ""
-    return [f"Text: {_title(payload)}{placed}", f"Identifier: {_where(payload)}",
-            *_line("Address", payload["source_url"]), *_line("Image", image),
-            *_line("Published", _listed((payload.get("published_on"), payload.get("publication"))), "."),
-            *_line("Edition", payload.get("edition"), "."),
-            *_line("Published", _with("places:", _listed(payload.get("places"))), "."),
-            *(_passages(payload) if "passages" in payload else _text(payload)), *_turning(payload), *_rights(payload),
-            *notes(payload), *_line("Credit", payload.get("attribution"))]
+    return [
+        f"Text: {_title(payload)}{placed}",
+        f"Identifier: {_where(payload)}",
+        *_line("Address", payload["source_url"]),
+        *_line("Image", image),
+        *_line(
+            "Published", _listed((payload.get("published_on"), payload.get("publication"))), "."
+        ),
+        *_line("Edition", payload.get("edition"), "."),
+        *_line("Published", _with("places:", _listed(payload.get("places"))), "."),
+        *(_passages(payload) if "passages" in payload else _text(payload)),
+        *_turning(payload),
+        *_rights(payload),
+        *notes(payload),
+        *_line("Credit", payload.get("attribution")),
+    ]
 
 
 def _text(payload: Told) -> Lines:
@@ -409,7 +610,11 @@ def _text(payload: Told) -> Lines:
     if payload.get("text_refused"):
         return [f"Text: held, but refused here: {_said(payload['text_refused'])}"]
     if text is None:
-        return ["Text: none held; the page is an image only." if payload.get("ocr_available") is False else "Text: none came."]
+        return [
+            "Text: none held; the page is an image only."
+            if payload.get("ocr_available") is False
+            else "Text: none came."
+        ]
     if not text.strip():
         return ["Text: the page was read and is blank."]
     return [f"Text: {SCANNED}", *_prose(text), *_window(payload.get("text_window"))]
@@ -418,20 +623,35 @@ def _text(payload: Told) -> Lines:
 def _passages(payload: Told) -> Lines:
     found, counted = payload["passages"], payload.get("match_count")
     total = f"; {_count(counted, 'match', 'matches')} counted in all" if counted is not None else ""
-    total += ", and a passage may hold several" if counted is not None and counted > len(found) else ""
+    total += (
+        ", and a passage may hold several" if counted is not None and counted > len(found) else ""
+    )
     lines = [f"Passages: {len(found)} shown{total}; {SCANNED}"]
-    lines += [f"Text: held, but refused here: {_said(payload['text_refused'])}"] if payload.get("text_refused") else []
+    lines += (
+        [f"Text: held, but refused here: {_said(payload['text_refused'])}"]
+        if payload.get("text_refused")
+        else []
+    )
     for number, passage in enumerate(found, 1):
-        at = _page({**passage, "page_number_is": payload.get("page_number_is")}) or "page not stated"
-        lines += _numbered(number, [f"{at} · {_said(passage['source_url'])}", _quoted(passage["text"])])
+        at = (
+            _page({**passage, "page_number_is": payload.get("page_number_is")}) or "page not stated"
+        )
+        lines += _numbered(
+            number, [f"{at} · {_said(passage['source_url'])}", _quoted(passage["text"])]
+        )
     return lines
 
 
 def _turning(payload: Told) -> Lines:
-    turns = [f"{word} page is {payload[key]}" for key, word in (("previous_page", "the previous"), ("next_page", "the next"))
-             if payload.get(key) is not None]
+    turns = [
+        f"{word} page is {payload[key]}"
+        for key, word in (("previous_page", "the previous"), ("next_page", "the next"))
+        if payload.get(key) is not None
+    ]
     held_by = payload.get("item_identifier")
-    record = [f"the record is {_said(held_by)}"] if held_by and held_by != payload["identifier"] else []
+    record = (
+        [f"the record is {_said(held_by)}"] if held_by and held_by != payload["identifier"] else []
+    )
     return [f"Page: {'; '.join(turns + record)}."] if turns or record else []
 
 
@@ -441,13 +661,16 @@ def _window(window: Told | None) -> Lines:
         return []
     start, onward = window["offset"], window["next_offset"]
     then = f"go on with text_offset {onward}" if onward is not None else "this is the end"
-    return [f"Page: characters {start:,} to {start + window['returned_chars']:,} of {window['total_chars']:,}; {then}."]
+    return [
+        f"Page: characters {start:,} to {start + window['returned_chars']:,} of {window['total_chars']:,}; {then}."
+    ]
 
 
-# ---- reports -------------------------------------------------------------------------------------------------------------
+# ---- reports -------------------------------------------------------------------------------------
 
 def _sequential_report(payload: Told) -> Lines:
-    """Where a report stands and what is due; the finished report comes last, as the caller wrote it."""
+    """Where a report stands and what is due; the finished report comes last, as the caller wrote
+    it."""
     lines = [f"Report: {_said(payload['report_id'])}", f"Step: {_said(payload['step'])}"]
     if payload.get("progress"):
         lines.append(f"Progress: {_object(payload['progress'])}.")
@@ -456,7 +679,11 @@ def _sequential_report(payload: Told) -> Lines:
             lines += [f"{key.capitalize()}:", *(f"- {_object(entry)}" for entry in payload[key])]
     lines += notes(payload) + [f"Next step: {_said(payload['next_step'])}"]
     if payload.get("report"):
-        lines += ["Report: finished; all that follows is the report as its author wrote it.", "", visible(payload["report"])]
+        lines += [
+            "Report: finished; all that follows is the report as its author wrote it.",
+            "",
+            visible(payload["report"]),
+        ]
     return lines
 
 
@@ -472,13 +699,19 @@ def _search_log(payload: Told) -> Lines:
 
 
 _TOOLS: dict[str, Callable[[Told], Lines]] = {
-    "search_inside": _search_inside, "search_items": _search_items, "get_item": _get_item, "read_text": _read_text,
-    "search_headings": _search_headings, "browse_collections": _browse_collections, "sequential_report": _sequential_report,
-    "cite": _cite, "search_log": _search_log,
+    "search_inside": _search_inside,
+    "search_items": _search_items,
+    "get_item": _get_item,
+    "read_text": _read_text,
+    "search_headings": _search_headings,
+    "browse_collections": _browse_collections,
+    "sequential_report": _sequential_report,
+    "cite": _cite,
+    "search_log": _search_log,
 }
 
 
-# ---- small readings shared by all -----------------------------------------------------------------------------------------
+# ---- small readings shared by all ----------------------------------------------------------------
 
 def _line(label: str, text: str | None, end: str = "") -> Lines:
     """A line for what is stated, ending as said; none for what is not."""
@@ -495,7 +728,8 @@ def _quoted(text: str) -> str:
 
 
 def _prose(text: str) -> Lines:
-    """Prose line by line, each line behind "> ", so that its verses and columns stay and none of it stands at the margin."""
+    """Prose line by line, each line behind "> ", so that its verses and columns stay and none of it
+    stands at the margin."""
     return [f"> {inert(line)}".rstrip() for line in visible(text).strip("\n").split("\n")]
 
 
@@ -505,29 +739,40 @@ def _numbered(number: int, lines: Lines) -> Lines:
 
 def _listed(values: Sequence[Any] | None, most: int | None = None) -> str:
     stated = [_said(value) for value in values or () if value]
-    return ", ".join(stated[:most]) + (f" and {len(stated) - most} more" if most is not None and len(stated) > most else "")
+    return ", ".join(stated[:most]) + (
+        f" and {len(stated) - most} more" if most is not None and len(stated) > most else ""
+    )
 
 
 def _numbers(numbers: Told | None) -> str:
-    return "; ".join(f"{_said(kind).upper()} {_listed(values)}" for kind, values in (numbers or {}).items())
+    return "; ".join(
+        f"{_said(kind).upper()} {_listed(values)}" for kind, values in (numbers or {}).items()
+    )
 
 
 def _object(value: Any) -> str:
     """An object of unfixed keys in words: "status open, copies 2"; a nested one in brackets."""
     if isinstance(value, Mapping):
         stated = {key: got for key, got in value.items() if got is not None and got != []}
-        return ", ".join(f"{_said(key).replace('_', ' ')} {_object(got)}" for key, got in stated.items())
+        return ", ".join(
+            f"{_said(key).replace('_', ' ')} {_object(got)}" for key, got in stated.items()
+        )
     if isinstance(value, (list, tuple)):
         return "(" + "; ".join(map(_object, value)) + ")"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else _said(value)
 
 
 def notes(payload: Told) -> Lines:
-    """Remarks of this server's own; a caller's or an archive's words in them come after ours, so no opening needs a mark.
+    """Remarks of this server's own; a caller's or an archive's words in them come after ours, so no
+    opening needs a mark.
 
     That nobody was asked stands above already, with the reasons (`not_answered`).
     """
-    return [f"Note: {disarmed(one_line(note))}" for note in payload.get("notes", ()) if not note.startswith(NOBODY_ASKED)]
+    return [
+        f"Note: {disarmed(one_line(note))}"
+        for note in payload.get("notes", ())
+        if not note.startswith(NOBODY_ASKED)
+    ]
 
 
 def _names(payload: Told) -> dict[str, str]:
@@ -560,4 +805,6 @@ def _span(seconds: float) -> str:
     """A wait in the unit a reader thinks in; never rounded down to nothing."""
     if seconds < 120:
         return _count(max(1, round(seconds)), "second")
-    return _count(round(seconds / 60), "minute") if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+    return (
+        _count(round(seconds / 60), "minute") if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+    )
