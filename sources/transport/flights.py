@@ -242,16 +242,17 @@ class Transport:
                     raise Cancelled("The caller took the question back.")
                 patience = self._patience(flight, call, joined_at)
                 if self.clock.monotonic() >= patience:
-                    if self._alone() < RUN_ON_MAX:
-                        flight.left_late.append(call)
-                    raise _too_late(flight)
+                    raise self._late(flight, call)
                 overdue = self._overdue(flight, patience)
             if overdue is not None:
                 self._cut(flight, overdue)
 
-    def _alone(self) -> int:
-        """How many flights run on without a caller."""
-        return sum(not flight.callers for flight in self._flights.values())
+    def _late(self, flight: Flight, call: Call) -> SourceError:
+        """What a caller is told whose time is up, for whom the flight may run on if there is room
+        for one more."""
+        if sum(not other.callers for other in self._flights.values()) < RUN_ON_MAX:
+            flight.left_late.append(call)
+        return _too_late(flight)
 
     def _overdue(self, flight: Flight, until: float) -> Exchange | None:
         """A flight's request whose time is up. Else None, after waiting for something to happen,
