@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .archives import languages
+from . import languages
 from .errors import InvalidInput
 from .registry import Entry
 from .telling.harmless import inert

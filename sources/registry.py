@@ -88,16 +88,21 @@ def _adapter(entry: Entry) -> Any:
 
 _HOW_TO_READ = """\
 One question goes to several archives at once; their answers are put together, never compared.
-Read per_source before concluding: answered, failed (nothing is known of what it holds) or absent (it cannot answer this, with \
-the reason). Zero rows from one archive says nothing about another. Counts are each archive's own and are never added.
-Excerpts are scanned text and can be misread. A passage holds the searched words; a page_opening is the start of the page and \
-may not. Quote a passage with its source_url; open the page for an opening.
+Read per_source before concluding: answered, failed (nothing is known of what it holds) or absent \
+(it cannot answer this, with the reason). Zero rows from one archive says nothing about another. \
+Counts are each archive's own and are never added.
+Excerpts are scanned text and can be misread. A passage holds the searched words; a page_opening \
+is the start of the page and may not. Quote a passage with its source_url; open the page for an \
+opening.
 page_number is what page_number_is says (leaf, image, view), not the printed number.
-A filter in filters_dropped was not applied by that archive. year_means says what a year measures there.
+A filter in filters_dropped was not applied by that archive. year_means says what a year measures \
+there.
 Rights are stated record by record: null grants nothing. Keep the credit in attribution.
-search_inside finds words in text; search_items finds records; get_item reads one; read_text reads a page or searches inside one \
-record; search_headings and browse_collections give values for subject, creator and collection.
-Pass identifiers on exactly as they came. Answers take several seconds: each archive is left the pause it is owed."""
+search_inside finds words in text; search_items finds records; get_item reads one; read_text \
+reads a page or searches inside one record; search_headings and browse_collections give values \
+for subject, creator and collection.
+Pass identifiers on exactly as they came. Answers take several seconds: each archive is left the \
+pause it is owed."""
 
 
 def instructions(settings: Settings, archives: Sequence[Entry] = ENTRIES) -> str:

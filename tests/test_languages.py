@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import pytest
 
-from sources.archives import languages
-from sources.archives.languages import language_name, marc_code
+from sources import languages
 from sources.errors import InvalidInput
+from sources.languages import language_name, marc_code
 from sources.telling.text_block import render_error
 
 

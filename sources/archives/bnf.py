@@ -272,7 +272,8 @@ class DataBnf(Archive):
         requires_every_word=True,
         row_describes="a work as an entity, not a copy and not an edition",
         year_means="the first year the library states for the work",
-        no_total_because="no total is stated: the search counts titles of works and editions together",
+        no_total_because="no total is stated: the search counts titles of works and editions "
+                         "together",
     )
     address_hosts = ("data.bnf.fr",)
     heading_kinds = ("subject", "person")

@@ -29,10 +29,10 @@ from ..contract import (
     Request,
 )
 from ..errors import InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
+from ..languages import marc_code
 from ..registry import ENTRY_OF
 from . import bnf_catalogue_records as records
 from .bnf_catalogue_records import ARK, KEY, Row
-from .languages import marc_code
 from .numbers import isbn_forms
 from .shared import ark_reference, page_of_rows, plan_from, route_stands
 

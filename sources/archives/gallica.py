@@ -46,12 +46,12 @@ from ..errors import (
     TimedOut,
     UnreadableAnswer,
 )
+from ..languages import marc_code
 from ..registry import ENTRY_OF
 from ..settings import Settings
 from ..text import amount, first_match, integer, joined, window, words
 from . import gallica_records as records
 from .gallica_records import HOME, TERMS, Document, every, text_of
-from .languages import marc_code
 from .numbers import is_ark as is_valid
 from .numbers import isbn_forms
 from .shared import page_of_rows, plan_from
@@ -72,8 +72,10 @@ CONTENT_RESERVE_S = 12.0
 PASSAGE_CHARS = 600  # about 300 either side of the match
 
 CONTENTS_ABSENT = (
-    "Gallica's records and its digitised contents come under two regimes of terms, and using the contents in an "
-    "artificial-intelligence project needs the library's licence outside non-profit research; reading them stays "
+    "Gallica's records and its digitised contents come under two regimes of terms, and using the "
+    "contents in an "
+    "artificial-intelligence project needs the library's licence outside non-profit research; "
+    "reading them stays "
     "off until the operator of this server sets BOOKS_GALLICA_CONTENTS=accept."
 )
 
@@ -267,11 +269,13 @@ def _plan_notes(query: Query) -> tuple[str, ...]:
         notes.append("The marks * ? and ^ act in its query language, so they were sent as blanks.")
     if query.rows > ROWS_MAX:
         notes.append(
-            f"Gallica sends at most {ROWS_MAX} rows at once; {ROWS_MAX} were asked instead of {query.rows}."
+            f"Gallica sends at most {ROWS_MAX} rows at once; {ROWS_MAX} were asked instead of "
+            f"{query.rows}."
         )
     if query.media_type == "fascicule" and "subject" in query.fields:
         notes.append(
-            "Gallica files subjects on titles and books, never on an issue (fascicule), so this pair finds nothing."
+            "Gallica files subjects on titles and books, never on an issue (fascicule), so this "
+            "pair finds nothing."
         )
     return tuple(notes)
 
@@ -299,7 +303,8 @@ def _no_refusal(answer: Any) -> None:
         raise InvalidInput(
             f"Gallica refuses this query: {said[:200]}",
             archive=Gallica.key,
-            hint="Change the query; with native_query, check its CQL: indexes, relations, quotation marks.",
+            hint="Change the query; with native_query, check its CQL: indexes, relations, "
+                 "quotation marks.",
         )
 
 
@@ -364,7 +369,8 @@ class Gallica(Archive):
         ),
     )
     absent_because: ClassVar[Mapping[str, str]] = {
-        "search_headings": "Gallica has no headings of its own; those of the library are data.bnf.fr's (bnf).",
+        "search_headings": "Gallica has no headings of its own; those of the library are "
+                           "data.bnf.fr's (bnf).",
         "browse_collections": "Gallica's search service lists no collections.",
     }
     native_syntax = "CQL"
@@ -374,10 +380,13 @@ class Gallica(Archive):
         publishes_page_number=True, requires_every_word=False, year_means=records.YEAR_MEANS,
         total_means="the depth of a ranking, not a count of matching documents")
     catalogue = Describes(
-        searches_on="records together with the text, where words are given; records alone for the fields",
-        row_describes="a document; all volumes of a set, or all issues of a periodical, are one row",
+        searches_on="records together with the text, where words are given; records alone for the "
+                    "fields",
+        row_describes="a document; all volumes of a set, or all issues of a periodical, are one "
+                      "row",
         year_means=records.YEAR_MEANS,
-        total_means="rows after sets and periodicals are folded; for words, the depth of a ranking rather than a count",
+        total_means="rows after sets and periodicals are folded; for words, the depth of a ranking "
+                    "rather than a count",
     )
     address_hosts = ("gallica.bnf.fr",)
     unread_fields = ("place",)
@@ -391,7 +400,10 @@ class Gallica(Archive):
 
     @classmethod
     def attribution(cls, retrieved_at: str) -> str:
-        return f"Source: gallica.bnf.fr / Bibliothèque nationale de France, retrieved {retrieved_at[:10]}. {TERMS}"
+        return (
+            "Source: gallica.bnf.fr / Bibliothèque nationale de France, retrieved "
+            f"{retrieved_at[:10]}. {TERMS}"
+        )
 
     # -- identifiers
 
@@ -404,7 +416,8 @@ class Gallica(Archive):
             raise InvalidInput(
                 "Gallica mints no identifier of this shape.",
                 archive=cls.key,
-                hint=f"Give one as a search returned it, such as {cls.spellings} or gallica:cb34431794k/date.",
+                hint=f"Give one as a search returned it, such as {cls.spellings} or "
+                     "gallica:cb34431794k/date.",
             )
         name, of_issues = ark["name"], bool(ark["date"])
         if not is_valid(name):
@@ -415,12 +428,14 @@ class Gallica(Archive):
             )
         if name.startswith("cc"):
             raise InvalidInput(
-                "This ark names a record of archives and manuscripts, another service of the library.",
+                "This ark names a record of archives and manuscripts, another service of the "
+                "library.",
                 archive=cls.key,
             )
         if name.startswith("cb") != of_issues:
             raise InvalidInput(
-                "An ark in cb… is a catalogue record; cb…/date alone names a periodical of Gallica.",
+                "An ark in cb… is a catalogue record; cb…/date alone names a periodical of "
+                "Gallica.",
                 archive=cls.key,
                 hint="Leave /date out." if of_issues else f"Read the record with bnf:{name}.",
             )
@@ -442,14 +457,16 @@ class Gallica(Archive):
             raise InvalidInput(
                 "This address is a search of Gallica and names no record.",
                 archive=cls.key,
-                hint=f'Use search_items with sources ["gallica"], native_query true and query {query}',
+                hint='Use search_items with sources ["gallica"], native_query true and query '
+                     f'{query}',
             )
         named = _named_in(address)
         if not named:
             raise InvalidInput(
                 "This address of Gallica names no ark, so no record.",
                 archive=cls.key,
-                hint=f"Open the document there and give its address, or its identifier, such as {cls.spellings}.",
+                hint="Open the document there and give its address, or its identifier, such as "
+                     f"{cls.spellings}.",
             )
         return cls.read_identifier(named)
 
@@ -475,12 +492,14 @@ class Gallica(Archive):
         found, notes = self._passages_of(page.records, query.words)
         if unread := sum(row.local not in found for row in page.records):
             notes.append(
-                f"{unread} row(s) stand without text: passages are asked document by document, at most "
+                f"{unread} row(s) stand without text: passages are asked document by document, at "
+                "most "
                 f"{CONTENT_ROWS} a call. read_text with match reads those of one."
             )
         if silent := sum(not said for said in found.values()):
             notes.append(
-                f"The search inside a document found no passage in {silent} row(s) of the search across them."
+                f"The search inside a document found no passage in {silent} row(s) of the search "
+                "across them."
             )
         matches = tuple(
             records.match(row, found.get(row.local or "", ()), query) for row in page.records
@@ -502,7 +521,8 @@ class Gallica(Archive):
                 found[local], _ = self._content_search(local, words)
             except SourceError as exc:
                 return found, [
-                    f"The search was answered; reading passages failed after it (stage read): {exc.message}"
+                    "The search was answered; reading passages failed after it (stage read): "
+                    f"{exc.message}"
                 ]
         return found, []
 
@@ -586,7 +606,8 @@ class Gallica(Archive):
                 (("ark", local),),
                 "results",
                 RecordNotFound(
-                    "Gallica answered with the error page that it gives for an ark it does not know.",
+                    "Gallica answered with the error page that it gives for an ark it does not "
+                    "know.",
                     archive=self.key,
                     status=500,
                 ),
@@ -594,7 +615,8 @@ class Gallica(Archive):
         except (ArchiveUnreachable, RateLimited, RecordNotFound, TimedOut) as refusal:
             root = self._from_repository(local, refusal)
             notes = (
-                f"{refusal} The record shown is that of the library's OAI repository, refreshed weekly.",
+                f"{refusal} The record shown is that of the library's OAI repository, refreshed "
+                "weekly.",
             )
         if integer(root.get("countResults")) == 0:
             raise RecordNotFound("Gallica holds no document under this ark.", archive=self.key)
@@ -637,7 +659,10 @@ class Gallica(Archive):
             )
         item = records.item(reference, document)
         item = replace(item, notes=(_about_issues(name, when), *item.notes))
-        untitled = f"Gallica: the issues were listed; the title's own description could not be read: {failure}"
+        untitled = (
+            "Gallica: the issues were listed; the title's own description could not be read: "
+            f"{failure}"
+        )
         notes = (untitled,) if failure else ()
         if not wanted.wants("editions"):
             return ItemPage(item=item, notes=notes)
@@ -712,7 +737,10 @@ class Gallica(Archive):
         )
         listed, failure = _tried(lambda: self._views(local))
         if not listed:
-            unread = f"Gallica: the list of pages could not be read, so the last view is unknown: {failure}"
+            unread = (
+                "Gallica: the list of pages could not be read, so the last view is unknown: "
+                f"{failure}"
+            )
             return replace(frame, notes=(*frame.notes, unread))
         entries, total = listed
         if page > total:
@@ -735,7 +763,8 @@ class Gallica(Archive):
             for said in found
         )
         note = (
-            "Gallica does not say whether it counts matches or pages, and sends at most ten pages of them."
+            "Gallica does not say whether it counts matches or pages, and sends at most ten pages "
+            "of them."
             if found
             else "Gallica answers alike for no match and for a document without text."
         )
@@ -750,13 +779,15 @@ class Gallica(Archive):
             raise InvalidInput(
                 "A periodical's title has no text of its own.",
                 archive=self.key,
-                hint=f"List its issues with get_item {reference.identifier}, section editions, and read one.",
+                hint=f"List its issues with get_item {reference.identifier}, section editions, and "
+                     "read one.",
             )
         described, failure = _tried(lambda: self._described(reference.local))
         document, notes = described or (
             None,
             (
-                f"Gallica: the record itself could not be read, so its title and terms are missing: {failure}",
+                "Gallica: the record itself could not be read, so its title and terms are "
+                f"missing: {failure}",
             ),
         )
         row, issue = (document.row, document.issue) if document else (None, None)
@@ -812,7 +843,8 @@ def _folded_note(root: Any, page: Page) -> tuple[str, ...]:
     ):
         return ()
     return (
-        f"{page.total} rows stand for {unfolded.group()} documents, since a set or a periodical is one row.",
+        f"{page.total} rows stand for {unfolded.group()} documents, since a set or a periodical is "
+        "one row.",
     )
 
 

@@ -34,11 +34,16 @@ from .numbers import is_ark as is_valid
 
 HOME = "https://gallica.bnf.fr"
 TERMS = (
-    "Records: Licence Ouverte (Etalab), open data. Digitised contents: free for non-commercial reuse with the source named; "
-    "commercial reuse, and use in an artificial-intelligence project outside non-profit research, need the library's "
+    "Records: Licence Ouverte (Etalab), open data. Digitised contents: free for non-commercial "
+    "reuse with the source named; "
+    "commercial reuse, and use in an artificial-intelligence project outside non-profit research, "
+    "need the library's "
     "licence; a partner library's documents follow its own terms."
 )
-YEAR_MEANS = "the year of publication as catalogued (a Hijri year looks the same); none for a run of years or an uncertain date"
+YEAR_MEANS = (
+    "the year of publication as catalogued (a Hijri year looks the same); none for a run of years "
+    "or an uncertain date"
+)
 
 _OWN_ADDRESS = re.compile(r"https?://gallica\.bnf\.fr/ark:/12148/([0-9a-z]+)(/date)?")
 _CATALOGUE_ARK = re.compile(r"https?://catalogue\.bnf\.fr/ark:/12148/(cb[0-9a-z]+)")
@@ -49,11 +54,16 @@ _ARABIC_SCRIPT = frozenset({"ara", "per", "ota", "urd"})
 # Auteur du texte"). Anything else behind a full stop stays in the name: a body's own department
 # stands there too ("France. Ministère de la marine").
 _FUNCTIONS = re.compile(
-    r"(?:Acteur|Adaptateur|Agence|Ancien|Annotateur|Architecte|Arrangeur|Artiste|Auteur|Cartographe|Chanteur|Chorégraphe"
-    r"|Collaborateur|Collectionneur|Commanditaire|Commentateur|Compilateur|Compositeur|Copiste|Correcteur|Dédicataire|Dédicateur"
-    r"|Dessinateur|Destinataire|Directeur|Donateur|Éditeur|Enlumineur|Expéditeur|Fonction|Graveur|Illustrateur|Imprimeur"
-    r"|Instrumentiste|Interprète|Libraire|Librettiste|Lithographe|Parolier|Peintre|Personne|Photographe|Possesseur|Postfacier"
-    r"|Préfacier|Producteur|Réalisateur|Rédacteur|Relieur|Scénariste|Sculpteur|Traducteur|Transcripteur)\b[^.]*"
+    r"(?:Acteur|Adaptateur|Agence|Ancien|Annotateur|Architecte|Arrangeur|Artiste|Auteur"
+    r"|Cartographe|Chanteur|Chorégraphe"
+    r"|Collaborateur|Collectionneur|Commanditaire|Commentateur|Compilateur|Compositeur|Copiste"
+    r"|Correcteur|Dédicataire|Dédicateur"
+    r"|Dessinateur|Destinataire|Directeur|Donateur|Éditeur|Enlumineur|Expéditeur|Fonction"
+    r"|Graveur|Illustrateur|Imprimeur"
+    r"|Instrumentiste|Interprète|Libraire|Librettiste|Lithographe|Parolier|Peintre|Personne"
+    r"|Photographe|Possesseur|Postfacier"
+    r"|Préfacier|Producteur|Réalisateur|Rédacteur|Relieur|Scénariste|Sculpteur|Traducteur"
+    r"|Transcripteur)\b[^.]*"
 )
 
 

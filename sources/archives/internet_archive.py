@@ -33,12 +33,12 @@ from ..contract import (
     Request,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
+from ..languages import language_name, marc_code
 from ..registry import ENTRY_OF
 from ..text import mapping, words
 from . import internet_archive_records as records
 from . import internet_archive_scans as scans
 from .internet_archive_records import ITEM, KEY, NODE, SITE
-from .languages import language_name, marc_code
 from .shared import page_of_rows, past_ceiling, plan_from, route_stands
 
 LISTED = ENTRY_OF[KEY]

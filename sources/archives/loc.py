@@ -37,11 +37,11 @@ from ..contract import (
     read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
+from ..languages import language_name
 from ..registry import ENTRY_OF
 from ..text import amount, first, integer, mapping, strings, words
 from ..text import passages as passages_in
 from . import loc_records as records
-from .languages import language_name
 from .loc_records import ISSUE, LOCAL, SEGMENT, SITE, address, days, named_in
 from .shared import page_of_rows, past_ceiling, plan_from
 
@@ -77,12 +77,13 @@ SORTS = {"newest": "date_desc", "oldest": "date", "title": "title_s"}
 # parameters in the order sent; what stands between values
 JOINED_BY = {"dl": "", "q": " ", "fa": "|", "dates": "", "sb": ""}
 
-_STATES = """al alabama,ak alaska,az arizona,ar arkansas,ca california,co colorado,ct connecticut,de delaware,
-dc district of columbia,fl florida,ga georgia,hi hawaii,id idaho,il illinois,in indiana,ia iowa,ks kansas,ky kentucky,
-la louisiana,me maine,md maryland,ma massachusetts,mi michigan,mn minnesota,ms mississippi,mo missouri,mt montana,ne nebraska,
-nv nevada,nh new hampshire,nj new jersey,nm new mexico,ny new york,nc north carolina,nd north dakota,oh ohio,ok oklahoma,
-or oregon,pa pennsylvania,ri rhode island,sc south carolina,sd south dakota,tn tennessee,tx texas,ut utah,vt vermont,va virginia,
-wa washington,wv west virginia,wi wisconsin,wy wyoming"""
+_STATES = """al alabama,ak alaska,az arizona,ar arkansas,ca california,co colorado,ct connecticut,
+de delaware,dc district of columbia,fl florida,ga georgia,hi hawaii,id idaho,il illinois,in indiana,
+ia iowa,ks kansas,ky kentucky,la louisiana,me maine,md maryland,ma massachusetts,mi michigan,
+mn minnesota,ms mississippi,mo missouri,mt montana,ne nebraska,nv nevada,nh new hampshire,
+nj new jersey,nm new mexico,ny new york,nc north carolina,nd north dakota,oh ohio,ok oklahoma,
+or oregon,pa pennsylvania,ri rhode island,sc south carolina,sd south dakota,tn tennessee,tx texas,
+ut utah,vt vermont,va virginia,wa washington,wv west virginia,wi wisconsin,wy wyoming"""
 STATES = dict(entry.strip().split(" ", 1) for entry in _STATES.split(","))
 
 _OLD_SITE = re.compile(
@@ -93,14 +94,18 @@ _LCCN = re.compile(r"[a-z]{0,3}\d{8,10}", re.ASCII)
 _PASSED_OVER = re.compile(r"\b(?:OR|NOT)\b|(?:^|\s)-\w|[()|]")
 
 _EXACT = "an exact term of the Library; another answers zero, which is no absence"
-_BY_TITLE = "the title must be spelled whole, with place and years; any other spelling answers zero, which is no absence"
+_BY_TITLE = (
+    "the title must be spelled whole, with place and years; any other spelling answers zero, which "
+    "is no absence"
+)
 _ANYWHERE = "among the words sought anywhere in the record or its text: there is no such field"
 
 # What to do with an address that names no record: how its host and path begin, and the hint
 _INSTEAD = (
     (
         r"[^/]*/collections/",
-        "Give the collection's slug to the argument collection of search_items; browse_collections lists them.",
+        "Give the collection's slug to the argument collection of search_items; browse_collections "
+        "lists them.",
     ),
     (
         r"id\.",
@@ -109,11 +114,13 @@ _INSTEAD = (
     (r"chroniclingamerica\.", "That site was closed; search its newspapers with search_inside."),
     (
         r"(?:hdl|findingaids|guides|catalog)\.",
-        "Open it in a browser: finding aids, guides and the old catalogue hold no record that can be read here.",
+        "Open it in a browser: finding aids, guides and the old catalogue hold no record that can "
+        "be read here.",
     ),
     (
         "",
-        "Open it in a browser, or find the record with search_items; a record's address holds /item/, a page's /resource/ and "
+        "Open it in a browser, or find the record with search_items; a record's address holds "
+        "/item/, a page's /resource/ and "
         "sp.",
     ),
 )
@@ -155,7 +162,8 @@ class LibraryOfCongress(Archive):
         ),
     )
     absent_because: ClassVar[Mapping[str, str]] = {
-        "person": "The headings asked of the Library of Congress here are its subject headings; they name no persons."
+        "person": "The headings asked of the Library of Congress here are its subject headings; "
+                  "they name no persons."
     }
     heading_kinds = ("subject",)
     pages_are = "image"
@@ -163,14 +171,16 @@ class LibraryOfCongress(Archive):
     unread_fields = ("editions", "identifier_provisional", "generated_entries")
     spellings = "loc:73691632, loc:sn83030214/1900-01-01/ed-1"
     text = Describes(
-        corpus="pages of American newspapers, 1736 to 1963, by their machine-read text (Chronicling America)",
+        corpus="pages of American newspapers, 1736 to 1963, by their machine-read text "
+               "(Chronicling America)",
         publishes_page_number=True,
         requires_every_word=True,
         year_means="the year of the newspaper's issue",
         total_means="newspaper pages that match",
     )
     catalogue = Describes(
-        searches_on="the record and whatever text the Library holds with it; digitised things alone",
+        searches_on="the record and whatever text the Library holds with it; digitised things "
+                    "alone",
         row_describes="one catalogued item, else a collection, page or guide (is_item says so); "
         "creator: the names without another role",
         year_means=records.YEAR_MEANS,
@@ -219,7 +229,10 @@ class LibraryOfCongress(Archive):
                 )
         if host == "chroniclingamerica.loc.gov" and (old := _OLD_SITE.fullmatch(path)):
             found = cls.read_identifier("".join(filter(None, old.groups())))
-            said = f"read as {found.identifier}, its name on today's site; the former newspaper site is not asked"
+            said = (
+                f"read as {found.identifier}, its name on today's site; the former newspaper site "
+                "is not asked"
+            )
             return replace(found, read_as=said)
         raise _refused(
             "This address of the Library of Congress names no single record or page.",
@@ -235,7 +248,8 @@ class LibraryOfCongress(Archive):
         remarks = (
             (
                 '"' in query.words,
-                "Quotation marks change what it finds; that the words stand together is not promised.",
+                "Quotation marks change what it finds; that the words stand together is not "
+                "promised.",
             ),
             (
                 _PASSED_OVER.search(query.words),
@@ -273,7 +287,10 @@ class LibraryOfCongress(Archive):
         page = self._search(request, records.read_row, records.read_facets)
         asked = words(request.query.words)
         if asked and not page.records and not page.beyond and all(len(word) == 1 for word in asked):
-            unindexed = "The catalogues index no word of one letter, so these words could not be found there."
+            unindexed = (
+                "The catalogues index no word of one letter, so these words could not be found "
+                "there."
+            )
             return replace(page, notes=(*page.notes, unindexed))
         return page
 
@@ -378,7 +395,8 @@ class LibraryOfCongress(Archive):
         ):
             lccn = first(item.get("number_lccn")) or reference.local
             notes.append(
-                "This record describes a newspaper and lists no issue. search_inside with publication "
+                "This record describes a newspaper and lists no issue. search_inside with "
+                "publication "
                 f"{lccn!r} finds its pages; an issue is read as loc:{lccn}/YYYY-MM-DD/ed-1."
             )
         if not wanted.wants("pages"):
@@ -430,7 +448,10 @@ class LibraryOfCongress(Archive):
         if url is None:
             return replace(described, ocr_available=False)
         if "segment=" not in url and count and count > 1:
-            refused = f"The Library holds this text only as one file of the whole item, without page marks: {url}"
+            refused = (
+                "The Library holds this text only as one file of the whole item, without page "
+                f"marks: {url}"
+            )
             return replace(described, text_refused=refused)
         return replace(described, text=self._text(url))
 
@@ -551,7 +572,8 @@ class LibraryOfCongress(Archive):
         reply = self.ask(ask)
         if reply.status != 200:
             raise ArchiveUnreachable(
-                "The Library says that it holds this text, but its text service did not deliver it.",
+                "The Library says that it holds this text, but its text service did not deliver "
+                "it.",
                 archive=KEY,
             )
         return reply.value
@@ -645,7 +667,8 @@ def _spelled_for_pages(query: Query, name: str) -> Spelling:
             if state in STATES.values()
             else (
                 None,
-                f"{value!r} is no state of the United States by name or postal code; any other value would answer zero.",
+                f"{value!r} is no state of the United States by name or postal code; any other "
+                "value would answer zero.",
             )
         )
     if name == "publication":
@@ -720,7 +743,8 @@ def _spelled(query: Query, name: str) -> Spelling:
         return (), "at=facets" if name == "facets" else f"/collections/{_slug(query)}/"
     unsent = {
         "sort": f"The Library sorts by date and title only; there is no order by {query.sort}.",
-        "availability": "The Library lends nothing from these lists; online says what is digitised.",
+        "availability": "The Library lends nothing from these lists; online says what is "
+                        "digitised.",
     }
     return None, unsent.get(name, "The Library has no such field here.")
 
@@ -746,13 +770,15 @@ def _language(value: str) -> Spelling:
         if english
         else (
             None,
-            f"The Library's filter takes a language's English name, and none is known here for {value!r}.",
+            "The Library's filter takes a language's English name, and none is known here for "
+            f"{value!r}.",
         )
     )
 
 
 def _years(query: Query) -> Spelling:
-    dates = f"{(query.date_from or CATALOGUE_FIRST_YEAR)[:4]}/{(query.date_to or CATALOGUE_LAST_YEAR)[:4]}"
+    ends = (query.date_from or CATALOGUE_FIRST_YEAR, query.date_to or CATALOGUE_LAST_YEAR)
+    dates = "/".join(end[:4] for end in ends)
     finer = any(len(date) > 4 for date in (query.date_from, query.date_to) if date)
     return (("dates", dates),), f"dates={dates}" + (" (whole years)" if finer else "")
 
@@ -787,7 +813,8 @@ def _texts_of(
         return [(None, item.source_url, whole)], "The text has no page marks, so no page is given."
     if len(sought) > TEXTS_PER_RECORD:
         raise InvalidInput(
-            f"The record has {len(sought)} pages with text; at most {TEXTS_PER_RECORD} are read for one search.",
+            f"The record has {len(sought)} pages with text; at most {TEXTS_PER_RECORD} are read "
+            "for one search.",
             archive=KEY,
             hint="Name a page, or find the page first with search_inside.",
         )
@@ -826,7 +853,8 @@ def _no_such_list(url: str) -> Exception:
     path = urlsplit(url).path.strip("/")
     if path.startswith("collections/") and path != NEWSPAPERS:
         return RecordNotFound(
-            f"The Library of Congress has no collection under {path.removeprefix('collections/')!r}.",
+            "The Library of Congress has no collection under "
+            f"{path.removeprefix('collections/')!r}.",
             archive=KEY,
             status=404,
             hint="browse_collections lists the collections with their slugs.",
@@ -875,7 +903,8 @@ def _not_held(identifier: str) -> RecordNotFound:
     return RecordNotFound(
         f"The Library of Congress has no record under {identifier}.",
         archive=KEY,
-        hint="Check it, or find the record with search_items; a digitised part is named loc:resource/NAME.",
+        hint="Check it, or find the record with search_items; a digitised part is named "
+             "loc:resource/NAME.",
     )
 
 

@@ -32,10 +32,10 @@ from ..contract import (
     read_rows,
 )
 from ..errors import InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
+from ..languages import marc_code
 from ..registry import ENTRY_OF
 from ..text import amount, first, listing, mapping, words
 from . import openlibrary_records as records
-from .languages import marc_code
 from .numbers import isbn, lccn, oclc
 from .openlibrary_records import SITE
 from .shared import list_or_note, page_of_rows, past_last, plan_from, route_stands

@@ -195,7 +195,8 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
     if not any(str(given.get(name, "")).strip() for name in _TO_SEARCH_ON):
         raise InvalidInput(
             "search_items needs something to search on.",
-            hint=f"Give a query, one of the fields ({', '.join(FIELDS)}), a media_type, or a date or year bound.",
+            hint=f"Give a query, one of the fields ({', '.join(FIELDS)}), a media_type, or a date "
+                 "or year bound.",
         )
     for name in FIELDS:
         if name in given and not given[name].strip(' "'):
@@ -204,7 +205,8 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
             )
     if {"year_from", "year_to"} & given.keys() and {"date_from", "date_to"} & given.keys():
         raise InvalidInput(
-            "year_from/year_to and date_from/date_to were both given; they state the same bound twice.",
+            "year_from/year_to and date_from/date_to were both given; they state the same bound "
+            "twice.",
             hint="Keep the years or the dates, not both.",
         )
     if given.get("native_query"):
@@ -216,7 +218,8 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
         if extra:
             raise InvalidInput(
                 f"{extra[0]} cannot stand beside native_query: the query says everything.",
-                hint="Write the narrowing into the query; only limit, page, sort and sources go beside it.",
+                hint="Write the narrowing into the query; only limit, page, sort and sources go "
+                     "beside it.",
             )
         if not given.get("query", "").strip():
             raise InvalidInput(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..answers import Answer, failure
@@ -61,20 +62,10 @@ def _read(identifiers: Sequence[str], opened: Callable[[str], Reading], call: Ca
     for name in identifiers:
         try:
             reading = opened(name)
+            readings.setdefault(reading.archive.key, {})[name] = reading
         except SourceError as error:
             found[name] = error
-        else:
-            readings.setdefault(reading.archive.key, {})[name] = reading
-
-    def in_turn(mine: Mapping[str, Reading]) -> None:
-        for name, reading in mine.items():
-            try:
-                call.check()
-                found[name] = cited(reading)
-            except SourceError as error:
-                found[name] = error
-
-    jobs = {key: lambda mine=mine: in_turn(mine) for key, mine in readings.items()}
+    jobs = {key: partial(_in_turn, mine, call, found) for key, mine in readings.items()}
     names = {key: next(iter(mine.values())).archive.name for key, mine in readings.items()}
     faults = ask_each(jobs, names, call)
     now = dict(found)  # a worker left behind may still write to the other
@@ -82,3 +73,12 @@ def _read(identifiers: Sequence[str], opened: Callable[[str], Reading], call: Ca
         fault = faults[key] or TimedOut("The call's time was spent before this record was read.")
         now = {**dict.fromkeys(mine, fault), **now}
     return {name: now[name] for name in identifiers}
+
+
+def _in_turn(readings: Mapping[str, Reading], call: Call, found: dict[str, Any]) -> None:
+    for name, reading in readings.items():
+        try:
+            call.check()
+            found[name] = cited(reading)
+        except SourceError as error:
+            found[name] = error

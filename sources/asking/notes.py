@@ -7,15 +7,12 @@ brought about.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..answers import MAX_NOTES, NOBODY_ASKED
 from ..contract import Query
+from .harvest import Harvest
 from .wordings import lost_characters
-
-if TYPE_CHECKING:
-    from .search import Harvest
-
 
 
 def search_notes(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]],
@@ -105,7 +102,10 @@ def _nothing_found(
         ):
             zero.setdefault(_applied(query, harvest), []).append(harvest.archive.name)
     for applied, names in zero.items():
-        yield f"{capital(listed(names))} answered with no rows for {applied}. {_how_to_broaden(query, harvests, fan_out)}"
+        yield (
+            f"{capital(listed(names))} answered with no rows for {applied}. "
+            f"{_how_to_broaden(query, harvests, fan_out)}"
+        )
 
 
 def _applied(query: Query, harvest: Harvest) -> str:
@@ -137,10 +137,16 @@ def _how_to_broaden(query: Query, harvests: Sequence[Harvest], fan_out: bool) ->
 def _failures(harvests: Sequence[Harvest]) -> Iterator[str]:
     for harvest in harvests:
         if harvest.absent_because is None and not harvest.answered and harvest.error is not None:
-            yield f"{capital(harvest.archive.name)} failed ({harvest.error.code}); what it holds is not known from this answer."
+            yield (
+                f"{capital(harvest.archive.name)} failed ({harvest.error.code}); what it holds is "
+                "not known from this answer."
+            )
         elif harvest.answered and harvest.error is not None:
             failed = listed([repr(asked.query) for asked in harvest.queries if asked.error])
-            yield f"{capital(harvest.archive.name)} did not answer the wording {failed}: {harvest.error.message}"
+            yield (
+                f"{capital(harvest.archive.name)} did not answer the wording {failed}: "
+                f"{harvest.error.message}"
+            )
 
 
 def _own_notes(harvests: Sequence[Harvest]) -> Iterator[str]:
@@ -155,7 +161,10 @@ def _own_notes(harvests: Sequence[Harvest]) -> Iterator[str]:
 def _openings(count: int) -> Iterator[str]:
     if count:
         verb = "excerpt is a page opening" if count == 1 else "excerpts are page openings"
-        yield f"{count} {verb}: the start of the page, which need not hold the searched words; open the page to see them."
+        yield (
+            f"{count} {verb}: the start of the page, which need not hold the searched words; open "
+            "the page to see them."
+        )
 
 
 def _dropped(harvests: Sequence[Harvest]) -> Iterator[str]:
@@ -169,7 +178,10 @@ def _dropped(harvests: Sequence[Harvest]) -> Iterator[str]:
         told = "; ".join(
             f"{listed(filters)} to {listed(names)}" for filters, names in by_filters.items()
         )
-        yield f"Not sent: {told}. Their rows satisfy it only by chance; filters_dropped gives the reasons."
+        yield (
+            f"Not sent: {told}. Their rows satisfy it only by chance; filters_dropped gives the "
+            "reasons."
+        )
 
 
 def _dated_order(
@@ -184,7 +196,8 @@ def _dated_order(
         found = [row for harvest in applied for row in rows.get(harvest.archive.key, ())]
         undated = sum(row.year is None for row in found)
         yield (
-            f"The order {query.sort!r} is no chronology: each archive orders on a date field that carries a year and no era, "
+            f"The order {query.sort!r} is no chronology: each archive orders on a date field that "
+            "carries a year and no era, "
             "and a record without a date stands where a stand-in puts it. "
             f"{undated} of these {len(found)} rows carry no year."
         )
@@ -212,7 +225,10 @@ def _left_out(harvests: Sequence[Harvest]) -> Iterator[str]:
         name = capital(harvest.archive.name)
         skipped = sum(page.skipped for page in harvest.pages)
         if harvest.withheld:
-            yield f"{name} returned {len(harvest.withheld)} rows outside the dates asked; they were withheld."
+            yield (
+                f"{name} returned {len(harvest.withheld)} rows outside the dates asked; they were "
+                "withheld."
+            )
         if skipped:
             yield f"{name}: {skipped} of its rows could not be read and were left out."
 

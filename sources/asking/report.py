@@ -162,7 +162,8 @@ class Desk:
         draft.sources = [{"number": number, **source} for number, source in enumerate(sources, 1)]
         draft.graphics, draft.searched = graphics, True
         notes.append(
-            "Sources are rows of catalogue searches; none was read. Read one with get_item before leaning on it."
+            "Sources are rows of catalogue searches; none was read. Read one with get_item before "
+            "leaning on it."
         )
         if not sources:
             notes.insert(0, f"No archive returned a row for {draft.topic!r}; "
@@ -184,7 +185,8 @@ class Desk:
         except SourceError as error:
             failures.append(error)
             notes.append(
-                f"A search for {' '.join(map(str, arguments.values()))} failed ({error.code}): {error.message}"
+                f"A search for {' '.join(map(str, arguments.values()))} failed ({error.code}): "
+                f"{error.message}"
             )
             return
         assert isinstance(answer, ItemsAnswer)
@@ -218,8 +220,10 @@ class Desk:
                 _document(draft, draft.sections).encode("utf-8", "replace")
             )
             raise InvalidInput(
-                f"With this section the report would have {size} bytes; at most {REPORT_LIMIT_BYTES} are kept.",
-                hint=f"Shorten the section: {max(0, left)} bytes are left for it, its heading included.",
+                f"With this section the report would have {size} bytes; at most "
+                f"{REPORT_LIMIT_BYTES} are kept.",
+                hint=f"Shorten the section: {max(0, left)} bytes are left for it, its heading "
+                     "included.",
             )
         draft.sections, draft.total_sections, draft.complete = sections, total, last
         step = (
@@ -246,8 +250,10 @@ class Desk:
             draft = self._drafts.get(report_id) if report_id is not None else unfinished[0]
             if draft is None:
                 raise InvalidInput(
-                    f"No report {report_id!r} is kept here: a report ends with the program that began it, one "
-                    f"left alone for {IDLE_S / 3600:g} hours is forgotten, and at most {REPORTS_MAX} are kept.",
+                    f"No report {report_id!r} is kept here: a report ends with the program that "
+                    "began it, one "
+                    f"left alone for {IDLE_S / 3600:g} hours is forgotten, and at most "
+                    f"{REPORTS_MAX} are kept.",
                     hint="Start it again with topic.",
                 )
             draft.touched_s = self._clock()
@@ -335,7 +341,10 @@ def _due(draft: Draft) -> str:
         if len(missing) <= 1
         else ""
     )
-    return f"Write section {number} of {draft.total_sections}: section_number, title, content, sources_used.{closing}"
+    return (
+        f"Write section {number} of {draft.total_sections}: section_number, title, content, "
+        f"sources_used.{closing}"
+    )
 
 
 def _plan(draft: Draft) -> tuple[dict[str, Any], ...]:
@@ -395,7 +404,8 @@ def _document(draft: Draft, sections: Mapping[int, Section]) -> str:
         parts.append(f"## {section.title}\n\n{section.content}{used}")
     if draft.graphics:
         lines = (
-            f"- {inert(picture.get('title', 'untitled'))}: {picture.get('picture_url', picture['source_url'])}"
+            f"- {inert(picture.get('title', 'untitled'))}: "
+            f"{picture.get('picture_url', picture['source_url'])}"
             for picture in draft.graphics
         )
         parts.append("## Pictures\n\n" + "\n".join(lines))

@@ -6,7 +6,7 @@ A `Walk` says what differs: the methods called, what makes two rows the same, ho
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -23,15 +23,14 @@ from ..answers import (
 from ..contract import Archive, Describes, Facet, Page, Query, Request
 from ..errors import InvalidInput, SourceError
 from ..transport.call import Call
+from .harvest import Harvest, Row
 from .notes import list_notes, search_notes
-from .together import Opened, Opener, ask_each
+from .together import Opener, ask_each
 from .wordings import Wording, wordings
 
 MAX_WORDINGS = 3  # requests an archive, at most, for one question (DESIGN 6)
 # Of the call's budget; once it is spent no further wording is started (DESIGN 4, "Wordings").
 DERIVING_SHARE = 0.4
-
-Row = Any  # TextMatch, Record, Heading or Collection
 
 
 class Walk(Protocol):
@@ -119,38 +118,6 @@ class InCollections:
 
     def same(self, row: Row) -> tuple[Any, ...]:
         return (row.slug,)
-
-
-@dataclass(slots=True, kw_only=True)
-class Harvest:
-    """One archive's part in the question: how it takes part, and what it brought. Its own thread
-    alone fills it; `opened` is None for an archive that is not asked."""
-
-    archive: type[Archive]
-    plan: Request
-    absent_because: str | None
-    opened: Opened | None = None
-    rows: dict[tuple[Any, ...], Row] = field(default_factory=dict)
-    queries: list[Asked] = field(default_factory=list)
-    pages: list[Page] = field(default_factory=list)
-    # rows outside the dates asked, whichever wording brought them
-    withheld: set[tuple[Any, ...]] = field(default_factory=set)
-    # the first wording's that failed; the archive failed when `pages` is empty
-    error: SourceError | None = None
-
-    @property
-    def answered(self) -> bool:
-        return bool(self.pages)
-
-    def ordered(self, limit: int) -> list[Row]:
-        """The rows in the order the wordings were sent."""
-        return list(self.rows.values())[:limit]
-
-    def left_behind(self, error: SourceError) -> Harvest:
-        """As it stands, apart from the thread that may still add to it."""
-        return replace(self, rows=dict(self.rows), queries=list(self.queries),
-                       pages=list(self.pages), withheld=set(self.withheld),
-                       error=self.error or error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

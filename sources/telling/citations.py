@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..archives import languages
+from .. import languages
 from ..contract import Item, PageEntry, PageText, Record, TextMatch
 
 FORMATS = ("plain", "bibtex", "ris", "csl_json")

@@ -126,7 +126,10 @@ def _fit_passages(answer: TextAnswer) -> TextAnswer:
         return answer
 
     def made(count: int) -> TextAnswer:
-        note = f"The answer was too long: {len(every) - count} passages were left out; max_passages {count} fits."
+        note = (
+            f"The answer was too long: {len(every) - count} passages were left out; max_passages "
+            f"{count} fits."
+        )
         return replace(answer, passages=every[:count], notes=(*answer.notes, note))
 
     return made(largest(0, len(every), lambda count: fits("read_text", made(count))))
@@ -199,7 +202,10 @@ def clipped_answer(answer: A, chars: int) -> A:
 
 
 def clipped_note(chars: int) -> str:
-    return f"The answer was too long: fields were cut to {chars} characters, lists of words to {chars // _ENTRY_CHARS} entries."
+    return (
+        f"The answer was too long: fields were cut to {chars} characters, lists of words to "
+        f"{chars // _ENTRY_CHARS} entries."
+    )
 
 
 def clipped(value: Any, chars: int, *, whole: Sequence[str] = ()) -> Any:
@@ -257,7 +263,8 @@ def _shorter_excerpts(answer: InsideAnswer) -> Iterator[InsideAnswer]:
             for kind in answer.excerpt_kinds
         }
         note = (
-            f"The answer was too long: excerpts were cut to {chars} characters, at most {count} a match; "
+            f"The answer was too long: excerpts were cut to {chars} characters, at most {count} a "
+            "match; "
             "ask with a smaller limit for longer ones."
         )
         notes = _with_note(answer.notes, note, instead_of="The answer was too long: excerpts")

@@ -109,7 +109,8 @@ _WRITTEN_FORMATS = frozenset(
 # Letters, marks and punctuation of which `visible` changes none, so that most text need not be
 # looked at one by one.
 _PLAIN = re.compile(
-    "[\n -~\u00a1-\u00ac\u00ae-\u034e\u0350-\u05ff\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u4e00-\u9fff]*"
+    "[\n -~\u00a1-\u00ac\u00ae-\u034e\u0350-\u05ff\u1e00-\u1fff\u2010-\u2027"
+    "\u2030-\u205e\u4e00-\u9fff]*"
 )
 # A line that begins with a letter or as an address does and holds no mark that `inert` looks for:
 # it stays as it is.

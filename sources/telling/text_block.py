@@ -74,7 +74,8 @@ def _search_headings(payload: Told) -> Lines:
 
 def _browse_collections(payload: Told) -> Lines:
     head = [
-        f"Collections: {len(payload['collections'])} found; a slug is what the argument collection takes."
+        f"Collections: {len(payload['collections'])} found; a slug is what the argument collection "
+        "takes."
     ]
     return _listing(payload, "collections", head, _collection)
 
@@ -274,7 +275,8 @@ def _found_by(row: Told, query: str) -> Lines:
 def _facets(payload: Told) -> Lines:
     names = _names(payload)
     return [
-        f"Facets: {_said(names.get(facet['source'], facet['source']))}, {_said(facet['field'])}, counting "
+        f"Facets: {_said(names.get(facet['source'], facet['source']))}, {_said(facet['field'])}, "
+        "counting "
         f"{_said(facet['counts_what'])}: "
         + (
             "; ".join(f"{_said(entry['value'])} {entry['count']:,}" for entry in facet["values"])
@@ -554,7 +556,8 @@ def _onward(payload: Told, section: str) -> Lines:
     ):
         return []
     return [
-        f"- {window['returned']} of {window['total']:,} listed; go on with list_offset {window['next_offset']}"
+        f"- {window['returned']} of {window['total']:,} listed; go on with list_offset "
+        f"{window['next_offset']}"
     ]
 
 
@@ -662,7 +665,8 @@ def _window(window: Told | None) -> Lines:
     start, onward = window["offset"], window["next_offset"]
     then = f"go on with text_offset {onward}" if onward is not None else "this is the end"
     return [
-        f"Page: characters {start:,} to {start + window['returned_chars']:,} of {window['total_chars']:,}; {then}."
+        f"Page: characters {start:,} to {start + window['returned_chars']:,} of "
+        f"{window['total_chars']:,}; {then}."
     ]
 
 

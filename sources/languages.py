@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from ..errors import InvalidInput
+from .errors import InvalidInput
 
 TABLE = Path(__file__).with_name("languages.tsv")
 
