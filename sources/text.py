@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,12 @@ _TERM = re.compile(r'"([^"]*)"|(\S+)')
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
+# Letters without parts that are written otherwise where a keyboard lacks them, and apostrophes.
+_WHOLE_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d",
+                                "þ": "th", "ı": "i", "ŧ": "t", "ħ": "h", "’": "'", "ʼ": "'"})
+# Where a printer parted a word at the end of its line.
+_PARTED = "(?:\u00ad\\s*|[-\u2010¬][ \\t]*\\r?\\n\\s*)"
+_IS_PARTED = re.compile(_PARTED)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 ELLIPSIS = "…"
 PASSAGE_MARGIN = 300  # characters either side of an occurrence (DESIGN 4, read_text)
@@ -99,7 +105,7 @@ def fold(text: str) -> str:
     """The text without case and accents, for comparison only; never shown."""
     if text.isascii():  # most text by far, and then there is nothing to take apart
         return text.lower()
-    decomposed = unicodedata.normalize("NFD", text.casefold())
+    decomposed = unicodedata.normalize("NFD", text.casefold()).translate(_WHOLE_LETTERS)
     marks = list(filter(unicodedata.combining, set(decomposed)))
     return decomposed.translate(dict.fromkeys(map(ord, marks))) if marks else decomposed
 
@@ -130,21 +136,15 @@ def first_match(text: str, wording: str) -> int | None:
 
     Case and accents are folded (DESIGN, "Library text without a snippet").
     """
-    wanted = {fold(word) for word in words(wording)}
-    if not wanted:
-        return None
-    folded = fold(text)
-    if not all(word in folded for word in wanted):
-        return None
-    start = None
-    for match in _each_word(text):
-        word = fold(match.group())
-        if word in wanted:
-            start = match.start() if start is None else start
-            wanted.remove(word)
-            if not wanted:
-                return start
-    return None
+    folded, origin = _fold_with_origin(text)
+    starts = []
+    for word in dict.fromkeys(words(wording)):
+        pattern = _pattern(word, folded)
+        found = pattern.search(folded) if pattern else None
+        if found is None:
+            return None
+        starts.append(origin[found.start()])
+    return min(starts, default=None)
 
 
 Spans = tuple[tuple[int, int], ...]
@@ -168,10 +168,7 @@ def find(text: str, wording: str) -> Spans:
     matches whole, case and accents folded. In scripts written without blanks a term matches
     wherever it stands."""
     folded, origin = _fold_with_origin(text)
-    pattern = _pattern(
-        wording,
-        "".join(char for char in sorted(set(folded)) if unicodedata.category(char)[0] == "M"),
-    )
+    pattern = _pattern(wording, folded)
     return (
         tuple(
             (origin[found.start()], origin[found.end() - 1] + 1)
@@ -273,23 +270,28 @@ def scalar_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _pattern(match: str, marks: str) -> re.Pattern[str] | None:
-    """What finds the terms of `match`. `marks` are the vowel signs of the text, which belong to the
-    letter before them."""
+def _pattern(match: str, folded: str) -> re.Pattern[str] | None:
+    """What finds the terms of `match` in a folded text, whose vowel signs belong to the letter
+    before them, and where a printer parted words at line ends."""
+    strange = () if folded.isascii() else sorted(set(folded))
+    marks = "".join(char for char in strange if unicodedata.category(char)[0] == "M")
+    within = _PARTED + "?" if _IS_PARTED.search(folded) else ""
     terms = []
     for phrase, word in _TERM.findall(match):
         parts = re.findall(rf"[\w{marks}]+", fold(phrase or word))
         if parts:
-            body = rf"[^\w{marks}]+".join(map(re.escape, parts))
+            body = rf"[^\w{marks}]+".join(within.join(map(re.escape, part)) for part in parts)
             terms.append(
                 body if _UNSPACED.search(body) else rf"(?<![\w{marks}]){body}(?![\w{marks}])"
             )
     return re.compile("|".join(dict.fromkeys(terms))) if terms else None
 
 
-def _fold_with_origin(text: str) -> tuple[str, list[int]]:
+def _fold_with_origin(text: str) -> tuple[str, Sequence[int]]:
     """The folded text, and for each of its characters where it stood in `text` (folding may drop or
     add characters)."""
+    if text.isascii():
+        return text.lower(), range(len(text))
     pieces: list[str] = []
     origin: list[int] = []
     for at, character in enumerate(text):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime
 import difflib
 import json
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
@@ -23,6 +25,13 @@ __all__ = ["SCHEMAS", "TOOLS", "check", "nearest", "schema_file", "tool_schema",
 _BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}
 SHOWN_CHARS = 80  # how much of what came a refusal repeats
 _TO_SEARCH_ON = ("query", *FIELDS, "media_type", "year_from", "year_to", "date_from", "date_to")
+
+# Arguments that hold words; double marks of many languages, opening, what stands between, closing.
+_WORDED = ("query", "match", "topic", *FIELDS)
+_JOINERS = "\u200c\u200d"
+_PAIRS = (("[“„‟]", '[^“”„‟"]', "[”“‟]"), ("«", '[^«»"]', "»"), ("»", '[^«»"]', "«"),
+          ("「", '[^「」"]', "」"), ("『", '[^『』"]', "』"), ("＂", '[^＂"]', "＂"),
+          ("〝", '[^〝〞〟"]', "[〞〟]"))
 
 
 def check(
@@ -48,9 +57,24 @@ def check(
         if value is not None
     }
     _validate(tool, given, schema)
+    given |= {name: _tidied(given[name]) for name in _WORDED if isinstance(given.get(name), str)}
     _check_combination(tool, given)
     defaults = {name: rule["default"] for name, rule in properties.items() if "default" in rule}
     return {**defaults, **given}
+
+
+def _tidied(text: str) -> str:
+    """Words as an archive can read them: letters composed, what nobody sees taken out (but the
+    joiners that some scripts write with), and any matched pair of double marks written as ".
+
+    A query in an archive's own syntax has such marks inside its terms alone, where they mean the
+    same.
+    """
+    seen = "".join(char for char in unicodedata.normalize("NFC", text)
+                   if char in _JOINERS or char.isspace() or unicodedata.category(char)[0] != "C")
+    for opening, inside, closing in _PAIRS:
+        seen = re.sub(f"{opening}\\s*({inside}*?)\\s*{closing}", r'"\1"', seen)
+    return seen
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -180,8 +204,11 @@ def _description(schema: Mapping[str, Any], name: str) -> str | None:
 
 
 def _check_combination(tool: str, given: Mapping[str, Any]) -> None:
-    if "query" in given and tool != "search_items" and not given["query"].strip():
-        raise InvalidInput(f"{tool}.query holds no word.", hint="Give words to look for.")
+    for name in ("query", "match"):
+        asked = given.get(name, "x")
+        empty = tool == "search_items" and not asked.strip()  # its fields may be enough
+        if not (empty or given.get("native_query") or any(map(str.isalnum, asked))):
+            raise InvalidInput(f"{tool}.{name} holds no word.", hint="Give words to look for.")
     if tool == "search_items":
         _check_catalogue_search(given)
     for name in ("date_from", "date_to"):
@@ -199,7 +226,7 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
                  "or year bound.",
         )
     for name in FIELDS:
-        if name in given and not given[name].strip(' "'):
+        if name in given and not any(map(str.isalnum, given[name])):
             raise InvalidInput(
                 f"search_items.{name} holds no word.", hint=f"Give {name} a value or leave it out."
             )

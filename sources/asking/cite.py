@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from ..answers import Answer, failure
 from ..errors import SourceError, TimedOut
@@ -22,6 +22,7 @@ class CiteAnswer(Answer):
     """Of cite. `citations` is a whole file in the form asked; `entries` name what stands in it, in
     the order asked, and `failed` what does not, each with its own error."""
 
+    stated: ClassVar[frozenset[str]] = frozenset({"citations", "entries", "failed", "notes"})
     citations: str
     entries: tuple[Mapping[str, str], ...]
     failed: tuple[Mapping[str, Any], ...]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ..answers import AllFailed, Answer, ListAnswer, Report
 from ..contract import to_dict
@@ -63,6 +63,7 @@ class Entry:
 class LogAnswer(Answer):
     """Of search_log. `text` is the entries in the form asked."""
 
+    stated: ClassVar[frozenset[str]] = frozenset({"entries", "text", "notes"})
     entries: tuple[Entry, ...]
     text: str
     notes: tuple[str, ...] = ()

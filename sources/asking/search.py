@@ -283,6 +283,7 @@ def _withheld(harvest: Harvest, query: Query, spent: float) -> str | None:
         (harvest.error is not None and not isinstance(harvest.error, InvalidInput),
          "an earlier wording failed"),
         (len(harvest.rows) >= query.rows, "enough rows had come"),
+        (bool(harvest.rows) and '"' in harvest.plan.query.words, "the phrase had brought rows"),
         (asked >= MAX_WORDINGS, f"at most {MAX_WORDINGS} wordings go to one archive"),
         (spent > DERIVING_SHARE, "too much of the call's time was spent"))
     told = next((reason for holds, reason in reasons if holds), None)

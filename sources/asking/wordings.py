@@ -7,6 +7,7 @@ added to a letter.
 """
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,8 @@ _RUN_ENDS = ",;:?!)("  # after these a capital begins another name
 _SENTENCE_ENDS = "?!"  # a full stop also ends an abbreviation, so it proves nothing
 # letters; in a title only such words keep a small initial ("The Call of the Wild")
 _LITTLE_WORD = 3
+ALWAYS = 3  # the wording without diacritics is among so many, which is what one archive is sent
+_DIGRAPH = re.compile("[\u01c4-\u01cc\u01f1-\u01f3]")  # one letter for two: ǆ, ǉ, ǌ, ǳ
 # ø, ł, đ: a letter and its stroke have no parts
 _MARKED_LATIN = re.compile(r"LATIN (?:CAPITAL|SMALL) LETTER ([A-Z]) WITH ")
 
@@ -51,7 +54,12 @@ def wordings(query: str) -> tuple[Wording, ...]:
     for text, derivation in _derived(query):
         if text:
             found.setdefault(text, derivation)
-    return tuple(Wording(text=text, derivation=derivation) for text, derivation in found.items())
+    told = [Wording(text=text, derivation=derivation) for text, derivation in found.items()]
+    bare = [wording for wording in told[ALWAYS:] if wording.derivation == "without diacritics"]
+    for wording in bare:  # many catalogues file it so
+        told.remove(wording)
+        told.insert(ALWAYS - 1, wording)
+    return tuple(told)
 
 
 def lost_characters(query: str) -> str:
@@ -77,7 +85,7 @@ def without_diacritics(text: str) -> str:
     """
     kept: list[str] = []
     on_latin = False
-    for char in text:
+    for char in _DIGRAPH.sub(lambda found: unicodedata.normalize("NFKD", found[0]), text):
         if unicodedata.category(char).startswith("M"):
             kept.append("" if on_latin else char)
             continue
@@ -97,7 +105,8 @@ def _derived(query: str) -> Iterator[tuple[str, str]]:
     yield from tuple(_capitalised(words)) or _longest([word.text for word in words])
 
     yield without_diacritics(query), "without diacritics"
-    if len(words) == 2:
+    whole = unquoted == " ".join(query.split())
+    if len(words) == 2 and whole and all(_may_be_joined(word.text) for word in words):
         together = "".join(word.text for word in words)
         yield together, "run together"
         yield without_diacritics(together), "run together, without diacritics"
@@ -141,8 +150,11 @@ def _capitals_mark_nothing(words: tuple[_Word, ...]) -> bool:
     if not any(char.islower() for char in letters):
         return True
     small = [word for word in words if not word.capital]
+    named = any(word.capital and after.capital and not word.leads and not word.ends_run
+                for word, after in itertools.pairwise(words))
     return (
         words[0].capital
+        and not (small and named)  # "Who was Ada Lovelace": a name among small words
         and len(small) * 2 < len(words)
         and all(len(word.text) <= _LITTLE_WORD for word in small)
     )
@@ -153,7 +165,7 @@ def _runs(words: tuple[_Word, ...]) -> list[list[str]]:
     no name."""
     runs: list[list[str]] = [[]]
     for at, word in enumerate(words):
-        followed = not word.ends_run and any(follower.capital for follower in words[at + 1:at + 2])
+        followed = any(after.capital and not after.leads for after in words[at + 1:at + 2])
         counts = word.capital and (followed or not word.leads)
         if counts:
             runs[-1].append(word.text)
@@ -183,6 +195,10 @@ def _longest(words: list[str]) -> Iterator[tuple[str, str]]:
         if len(distinct) > most:
             longest = sorted(range(len(distinct)), key=lambda at: -_letters(distinct[at]))[:most]
             yield " ".join(distinct[at] for at in sorted(longest)), derivation
+
+
+def _may_be_joined(word: str) -> bool:
+    return all(map(_is_word_part, word))
 
 
 def _letters(word: str) -> int:
