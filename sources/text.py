@@ -13,7 +13,6 @@ _TAG = re.compile(r"<(?:!--.*?--|/?[A-Za-z][^<>]*|!\[CDATA\[|![A-Za-z][^<>]*)>",
 _BREAK = re.compile(r"<\s*(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECASE)
 _NO_TEXT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
-_YEAR_FIRST = re.compile(r"\[?(\d{4})(?![\d?u.\-]{0,1}[?u.]|\d)")
 _TERM = re.compile(r'"([^"]*)"|(\S+)')
 # Scripts without blanks.
 _UNSPACED = re.compile(
@@ -250,16 +249,6 @@ def window(text: str, at: int, max_chars: int) -> str:
         + text[start:end].strip()
         + (ELLIPSIS if end < len(text) else "")
     )
-
-
-def year_of(date: str | None) -> int | None:
-    """The year a date states beyond doubt: four digits that begin it, none of them unknown; else
-    None.
-
-    "1862", "1883-04", "[1990?]" gives None, and so do "184?-1963", "19??", "18uu", "1911??gai-20".
-    """
-    match = _YEAR_FIRST.match(date.strip()) if date else None
-    return int(match.group(1)) if match and int(match.group(1)) > 0 else None
 
 
 def scalar_text(text: str) -> str:

@@ -20,15 +20,6 @@ def test_a_count_is_read_only_where_it_is_one(value: Any, read: int | None) -> N
     assert text.integer(value) == read
 
 
-@pytest.mark.parametrize(("date", "year"), [
-    ("1862", 1862), ("1883-04", 1883), ("1882-07-29", 1882), ("[1851]", 1851), ("184?-1963", None), ("19??", None), ("18uu", None),
-    ("1911??gai-20", None), ("[s.d.]", None), ("1897-191.", 1897), ("4th cent.", None), ("18..", None), ("186.", None), ("0000", None),
-    ("18511", None), (None, None), ("1281", 1281), ("1990?", None),
-])
-def test_a_year_is_read_only_beyond_doubt(date: str | None, year: int | None) -> None:
-    assert text.year_of(date) == year
-
-
 def test_markup_becomes_plain_text_with_its_line_ends() -> None:
     html = "<p>One &amp; <b>two</b><br>three</p><script>alert(1)</script><!-- no -->a < b &lt;i&gt;"
 

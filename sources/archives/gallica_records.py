@@ -29,7 +29,8 @@ from ..contract import (
     Rights,
     TextMatch,
 )
-from ..text import excerpt, first, integer, joined, plain, year_of
+from ..text import excerpt, first, integer, joined, plain
+from .dates import year_of
 from .numbers import is_ark as is_valid
 
 HOME = "https://gallica.bnf.fr"
@@ -47,7 +48,6 @@ YEAR_MEANS = (
 
 _OWN_ADDRESS = re.compile(r"https?://gallica\.bnf\.fr/ark:/12148/([0-9a-z]+)(/date)?")
 _CATALOGUE_ARK = re.compile(r"https?://catalogue\.bnf\.fr/ark:/12148/(cb[0-9a-z]+)")
-_UNKNOWN_DIGIT = re.compile(r"\?|\d[.u](?!\d)")  # "184?", "191.", "18uu"
 # prints in these may carry a Hijri year, written like any other
 _ARABIC_SCRIPT = frozenset({"ara", "per", "ota", "urd"})
 # First words of the functions that the library writes behind a name ("Lenoir, Anne (1802-1885).
@@ -135,13 +135,6 @@ def _span(date: str, languages: tuple[str, ...]) -> tuple[str, str] | None:
     return None if start < "1500" and _ARABIC_SCRIPT.intersection(languages) else (start, end)
 
 
-def _year(date: str) -> int | None:
-    """A year beyond doubt: no digit unknown, and no run of years, which is the life of a title or
-    the span of a set."""
-    run = re.fullmatch(r"(\d{4})-(\d{4})", date)
-    return None if _UNKNOWN_DIGIT.search(date) or (run and run[1] != run[2]) else year_of(date)
-
-
 # ---- one description -----------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +219,7 @@ def _row(local: str | None, fields: Mapping[str, tuple[str, ...]]) -> Record:
         title=first(fields.get("title")),
         date=date,
         creator=joined(creators),
-        year=None if of_title else _year(date or ""),
+        year=None if of_title else year_of(date or ""),
         span=None if of_title else _span(date or "", languages),
         languages=languages,
         source_url="",

@@ -46,8 +46,8 @@ from ..text import (
     strings,
     window,
     words,
-    year_of,
 )
+from .dates import year_of
 
 SITE = "https://www.loc.gov"
 YEAR_MEANS = "the year a record is filed under: of a span its start; no era is kept"
