@@ -18,9 +18,9 @@ _TERM = re.compile(r'"([^"]*)"|(\S+)')
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
-# Letters without parts that are written otherwise where a keyboard lacks them, and apostrophes.
+# Letters without parts that are written otherwise where a keyboard lacks them.
 _WHOLE_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d",
-                                "þ": "th", "ı": "i", "ŧ": "t", "ħ": "h", "’": "'", "ʼ": "'"})
+                                "þ": "th", "ı": "i", "ŧ": "t", "ħ": "h"})
 # Where a printer parted a word at the end of its line.
 _PARTED = "(?:\u00ad\\s*|[-\u2010¬][ \\t]*\\r?\\n\\s*)"
 _IS_PARTED = re.compile(_PARTED)

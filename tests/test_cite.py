@@ -73,6 +73,15 @@ def test_the_log_begins_where_it_is_asked_to(since: str, left: int) -> None:
     assert len(asked.search_log(since=since).entries) == left
 
 
+def test_a_question_too_long_to_tell_is_not_told_as_nothing_asked() -> None:
+    asked = books()
+    asked.log.note("search_items", {"query": "f" * 70_000}, RecordNotFound("None."))
+
+    told = asked.search_log(format="text")
+
+    assert (told.text, told.notes) == ("", ("The answer was too long: the 1 oldest entries were left out.",))
+
+
 def test_a_time_that_is_none_is_refused_with_the_form_it_takes() -> None:
     with pytest.raises(InvalidInput) as refused:
         books().search_log(since="yesterday")

@@ -127,6 +127,7 @@ class SearchLog:
             kept, left = found[len(found) - count:], len(found) - count
             note = f"The answer was too long: the {left} oldest entries were left out."
             text = as_text(kept, version=self._version) if form == "text" else _FORMS[form](kept)
+            text = text if kept or not left else ""  # nothing fits is not nothing asked
             return LogAnswer(entries=kept, text=text, notes=(note,) if left else ())
 
         return newest(largest(0, len(found), lambda count: fits("search_log", newest(count))))
