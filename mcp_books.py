@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sources.door import Door, Header
     from sources.errors import SourceError
     from sources.settings import Settings
+    from sources.telling.fit import Result as Told
     from sources.transport.call import Call
 
     Result = dict[str, Any]
@@ -234,10 +235,10 @@ class Server:
             _declares_views(meta[META + "clientCapabilities"]) if request.stateless else self.views
         )
 
-    def show(self, tool: str, payload: Mapping[str, Any]) -> str:
-        """Structured content as the text block."""
-        from sources.telling.text_block import render
-        return render(tool, payload)
+    def ask(self, tool: str, arguments: Mapping[str, Any], request: Request) -> Told:
+        """One question, its answer inside what hosts take."""
+        from sources.telling.fit import fitted
+        return fitted(tool, self.client().ask(tool, arguments, request.call))
 
     def explain(self, error: SourceError) -> str:
         from sources.telling.text_block import render_error
@@ -247,7 +248,7 @@ class Server:
         """Load what the first call will need; in this order the process stays 2.5 MB smaller than
         in reverse (tests/bench.py)."""
         for name in (
-            "sources.telling.text_block",
+            "sources.telling.fit",
             "sources.client",
             "requests",
             "jsonschema",
@@ -446,11 +447,12 @@ class Server:
         try:
             if not _within_bounds(arguments):
                 raise InvalidInput(TOO_LARGE, reason="arguments_too_large")
-            payload = self.client().ask(name, arguments, request.call).to_dict()
+            told = self.ask(name, arguments, request)
         except SourceError as error:
             return self._failed(error)
-        structured = {"structuredContent": payload} if request.revision >= STRUCTURED_SINCE else {}
-        return {"content": [_text(self.show(name, payload))], **structured}
+        structured = {"structuredContent": told.payload}
+        return {"content": [_text(told.text)],
+                **(structured if request.revision >= STRUCTURED_SINCE else {})}
 
     def _failed(self, error: SourceError) -> Result:
         told = {"mcp-books/error": _told(error)}
@@ -484,11 +486,11 @@ class Server:
         raise ProtocolError(_not_found(request), "Resource not found.", {"uri": uri})
 
     def _item(self, request: Request, uri: str) -> list[Result]:
-        payload = self._record(request, uri)
-        told = {"text/plain": self.show("get_item", payload), JSON: _json(payload)}
+        record = self._record(request, uri)
+        told = {"text/plain": record.text, JSON: _json(record.payload)}
         return [_contents(uri, kind, text) for kind, text in told.items()]
 
-    def _record(self, request: Request, uri: str) -> Result:
+    def _record(self, request: Request, uri: str) -> Told:
         from urllib.parse import unquote
 
         from sources.errors import SourceError
@@ -496,7 +498,7 @@ class Server:
             sections = self.tools()["get_item"]["inputSchema"]["properties"]["sections"]["items"]
             identifier = unquote(uri.removeprefix(ITEM_PREFIX))
             wanted = {"identifier": identifier, "sections": sections["enum"], **WHOLE_RECORD}
-            return self.client().ask("get_item", wanted, request.call).to_dict()
+            return self.ask("get_item", wanted, request)
         except SourceError as error:
             codes = {"not_found": _not_found(request), "invalid_input": INVALID_PARAMS}
             code = codes.get(error.code, ARCHIVE_DID_NOT_ANSWER)

@@ -149,6 +149,15 @@ class ListAnswer(Answer):
         return self.per_source
 
 
+class CountedAnswer(Answer):
+    """An answer of entries, which a host may take in part: `some(n)` is it with n of them."""
+
+    __slots__ = ()
+    inner: ClassVar[frozenset[str]] = Answer.inner | {"some"}
+    entries: tuple[Any, ...]
+    some: Callable[[int], Answer] | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsideAnswer(ListAnswer):
     """Of search_inside. `queries_run` counts the wordings that were put to archives, all archives

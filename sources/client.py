@@ -30,7 +30,6 @@ from .contract import CALLS, FIELDS, Archive, Query
 from .errors import SourceError
 from .registry import ARCHIVES
 from .settings import VERSION, Settings, read_settings
-from .telling.fit import fitted
 from .telling.text_block import render
 from .telling.view import document
 from .transport.call import Call
@@ -500,7 +499,7 @@ class BooksClient:
             "browse_collections": self._browse_collections, "sequential_report": self._desk.step,
             "cite": self._cite, "search_log": self._search_log}
         try:
-            answer = fitted(tool, work[tool](given, call or self.new_call()))
+            answer = work[tool](given, call or self.new_call())
         except SourceError as error:
             self.log.note(tool, given, error)
             raise

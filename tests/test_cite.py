@@ -8,6 +8,7 @@ import pytest
 from toys import archive, client, item, page, record
 
 from sources.errors import InvalidInput, RecordNotFound
+from sources.telling.fit import fitted
 from sources.telling.text_block import render
 
 
@@ -77,9 +78,9 @@ def test_a_question_too_long_to_tell_is_not_told_as_nothing_asked() -> None:
     asked = books()
     asked.log.note("search_items", {"query": "f" * 70_000}, RecordNotFound("None."))
 
-    told = asked.search_log(format="text")
+    told = fitted("search_log", asked.search_log(format="text")).payload
 
-    assert (told.text, told.notes) == ("", ("The answer was too long: the 1 oldest entries were left out.",))
+    assert (told["text"], told["notes"]) == ("", ["The answer was too long: the 1 oldest entries were left out."])
 
 
 def test_a_time_that_is_none_is_refused_with_the_form_it_takes() -> None:

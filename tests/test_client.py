@@ -18,7 +18,7 @@ from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageTex
 from sources.errors import Cancelled, InvalidInput
 from sources.registry import ARCHIVES
 from sources.settings import Settings
-from sources.telling.fit import RESULT_LIMIT_BYTES, result_bytes
+from sources.telling.fit import RESULT_LIMIT_BYTES, fitted, result_bytes
 from sources.telling.text_block import render
 from sources.transport.call import Call
 
@@ -246,7 +246,7 @@ def test_a_record_too_long_for_a_host_is_cut_to_the_window_that_fits() -> None:
         def read_record(self, reference: Any, wanted: Any) -> ItemPage:
             return ItemPage(item=item(description="д" * 9000, editions=editions(100, 900)), list_total=100)
 
-    answer = client(Long).get_item("a:1", sections=["description", "editions"], list_limit=100, max_text_chars=8000).to_dict()
+    answer = fitted("get_item", client(Long).get_item("a:1", sections=["description", "editions"], list_limit=100, max_text_chars=8000)).payload
 
     assert result_bytes("get_item", answer) <= RESULT_LIMIT_BYTES
     assert answer["list_window"]["next_offset"] == answer["list_window"]["returned"] == len(answer["item"]["editions"]) > 0
@@ -313,7 +313,7 @@ def test_an_archive_without_text_is_refused_naming_those_that_hold_it() -> None:
 
 @pytest.mark.parametrize("letter", ["a", "д", "字", "\U0001f40b"])
 def test_a_page_in_any_script_stays_below_what_hosts_take(letter: str) -> None:
-    answer = client(archive("a", page_text=text_of(letter * 30000))).read_text("a:1", page=3, max_text_chars=20000).to_dict()
+    answer = fitted("read_text", client(archive("a", page_text=text_of(letter * 30000))).read_text("a:1", page=3, max_text_chars=20000)).payload
 
     assert result_bytes("read_text", answer) <= RESULT_LIMIT_BYTES
     assert answer["text_window"]["next_offset"] == answer["text_window"]["returned_chars"] > 0
@@ -325,8 +325,9 @@ def test_the_largest_search_stays_below_what_hosts_take_and_says_what_was_cut() 
     toys = [archive(key, text=page(*(match(f"{key}:{n}", *["fog " + "ж" * 1190] * 10) for n in range(25)), total=9000)) for key in ("a", "b", "c")]
 
     answer = client(*toys).search_inside("fog", limit=25, max_excerpt_chars=1200, max_excerpts_per_match=10)
-    wire = answer.to_dict()
+    wire = fitted("search_inside", answer).payload
 
+    assert len(answer.hits) == 75  # a library is given everything
     assert result_bytes("search_inside", wire) <= RESULT_LIMIT_BYTES
     assert any("excerpts were cut to" in note for note in wire["notes"])
     assert wire["hit_count"] == len(wire["hits"])
@@ -336,7 +337,7 @@ def test_the_largest_search_stays_below_what_hosts_take_and_says_what_was_cut() 
 def test_rows_that_do_not_fit_go_from_the_end_of_each_archive_in_turn() -> None:
     toys = [archive(key, catalogue=page(*(record(f"{key}:{n}", title="ж" * 900) for n in range(25)), total=9000)) for key in ("a", "b", "c")]
 
-    wire = client(*toys).search_items("fog", limit=25).to_dict()
+    wire = fitted("search_items", client(*toys).search_items("fog", limit=25)).payload
     counts = {key: sum(row["source"] == key for row in wire["items"]) for key in "abc"}
 
     assert result_bytes("search_items", wire) <= RESULT_LIMIT_BYTES
@@ -357,7 +358,7 @@ LONG = "ж" * 60_000  # one field as long as a whole answer may be
 def test_a_record_with_a_field_as_long_as_an_answer_stays_below_what_hosts_take(stated: dict[str, Any]) -> None:
     full = item(description="prose " * 2000, **stated)
 
-    wire = client(archive("a", item=full)).get_item("a:1", sections=["description", "copies", "citation"]).to_dict()
+    wire = fitted("get_item", client(archive("a", item=full)).get_item("a:1", sections=["description", "copies", "citation"])).payload
 
     assert result_bytes("get_item", wire) <= RESULT_LIMIT_BYTES
     assert wire["item"]["description"].startswith("prose prose")
@@ -366,8 +367,8 @@ def test_a_record_with_a_field_as_long_as_an_answer_stays_below_what_hosts_take(
 def test_a_page_with_a_title_as_long_as_an_answer_keeps_its_text() -> None:
     page_read = archive("a", page_text=text_of("silver otter " * 900, title=LONG))
 
-    read = client(page_read).read_text("a:1", page=3, max_text_chars=1000).to_dict()
-    found = client(page_read).read_text("a:1", page=3, match="otter").to_dict()
+    read = fitted("read_text", client(page_read).read_text("a:1", page=3, max_text_chars=1000)).payload
+    found = fitted("read_text", client(page_read).read_text("a:1", page=3, match="otter")).payload
 
     assert max(result_bytes("read_text", read), result_bytes("read_text", found)) <= RESULT_LIMIT_BYTES
     assert (read["text"][:12], read["text_window"]["total_chars"], bool(found["passages"])) == ("silver otter", 11_700, True)
@@ -377,7 +378,7 @@ def test_a_page_with_a_title_as_long_as_an_answer_keeps_its_text() -> None:
 def test_a_row_with_a_field_as_long_as_an_answer_is_clipped_before_any_row_goes() -> None:
     toy = archive("a", catalogue=page(record("a:1", title=LONG), record("a:2", subjects=("otters",) * 20_000), record("a:3")))
 
-    wire = client(toy).search_items("fog").to_dict()
+    wire = fitted("search_items", client(toy).search_items("fog")).payload
 
     assert result_bytes("search_items", wire) <= RESULT_LIMIT_BYTES
     assert [row["identifier"] for row in wire["items"]] == ["a:1", "a:2", "a:3"]
@@ -388,7 +389,7 @@ def test_no_limit_of_zero_is_advised() -> None:
     """An address is never clipped, so a row with an endless one goes."""
     toy = archive("a", catalogue=page(record("a:1", source_url="https://example.org/" + "x" * 70_000)))
 
-    wire = client(toy).search_items("fog").to_dict()
+    wire = fitted("search_items", client(toy).search_items("fog")).payload
 
     assert (wire["items"], wire["notes"][-1]) == (
         [], "The answer was too long: 1 rows were left out, since not one is short enough to be shown.")

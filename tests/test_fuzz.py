@@ -34,7 +34,7 @@ from sources.contract import Ask
 from sources.errors import SourceError
 from sources.registry import ARCHIVES
 from sources.settings import Settings
-from sources.telling.fit import RESULT_LIMIT_BYTES, result_bytes
+from sources.telling.fit import RESULT_LIMIT_BYTES, fitted, result_bytes
 from sources.telling.text_block import render, render_error
 from sources.transport.connection import Wire
 from sources.transport.exchange import Exchange
@@ -106,8 +106,10 @@ class Judge:
         self._outputs[tool].validate(payload)
         for report in payload.get("per_source", ()):
             self._report.validate(report)
-        assert render(tool, payload).encode()
-        assert result_bytes(tool, payload) <= RESULT_LIMIT_BYTES
+        told = fitted(tool, answer)
+        assert told.text == render(tool, told.payload) and told.text.encode()
+        assert result_bytes(tool, told.payload) <= RESULT_LIMIT_BYTES
+        self._outputs[tool].validate(told.payload)
         json.dumps(payload, ensure_ascii=False, allow_nan=False).encode()
         return answer
 

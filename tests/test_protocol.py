@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from stub_server import StubClient, StubServer, Told
+from stub_server import StubClient, StubServer
 
 from mcp_books import (
     CALLS_AT_ONCE,
@@ -663,11 +663,11 @@ class Stage(StubClient):
         self.tell: Any = None
         self.begun, self.go_on = threading.Event(), threading.Event()
 
-    def ask(self, tool: str, arguments: Any, call: Any) -> Told:
+    def ask(self, tool: str, arguments: Any, call: Any) -> dict[str, Any]:
         self.tell = call.tell
         self.begun.set()
         self.go_on.wait(10)
-        return Told({"query": "told"})
+        return {"query": "told"}
 
 
 def call(query: str, id: Any = 1, revision: str = H4, token: Any = None) -> dict[str, Any]:

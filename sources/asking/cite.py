@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
-from ..answers import Answer, failure
+from ..answers import Answer, CountedAnswer, failure
 from ..errors import SourceError, TimedOut
 from ..telling.citations import Cited, kind_of, unique, whole
-from ..telling.fit import fits, largest
 from ..transport.call import Call
 from .read import Reading, cited
 from .together import ask_each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CiteAnswer(Answer):
+class CiteAnswer(CountedAnswer):
     """Of cite. `citations` is a whole file in the form asked; `entries` name what stands in it, in
     the order asked, and `failed` what does not, each with its own error."""
 
@@ -27,6 +26,7 @@ class CiteAnswer(Answer):
     entries: tuple[Mapping[str, str], ...]
     failed: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...] = ()
+    some: Callable[[int], Answer] | None = field(default=None, repr=False, compare=False)
 
 
 def cite(identifiers: Sequence[str], form: str, opened: Callable[[str], Reading],
@@ -43,10 +43,10 @@ def cite(identifiers: Sequence[str], form: str, opened: Callable[[str], Reading]
         left = f"The answer was too long; cite these in another call: {', '.join(good[count:])}."
         entries = tuple({"identifier": name, "key": entry.key, "kind": kind_of(entry)[0]}
                         for name, entry in zip(good, kept, strict=False))
-        return CiteAnswer(citations=_file(kept, form), entries=entries, failed=failed,
+        return CiteAnswer(citations=_file(kept, form), entries=entries, failed=failed, some=told,
                           notes=(left,) if good[count:] else ())
 
-    return told(largest(0, len(every), lambda count: fits("cite", told(count))))
+    return told(len(every))
 
 
 def _file(entries: Sequence[Cited], form: str) -> str:

@@ -20,10 +20,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..answers import AllFailed, Answer, ListAnswer, Report
+from ..answers import AllFailed, Answer, CountedAnswer, ListAnswer, Report
 from ..contract import to_dict
 from ..errors import InvalidInput, SourceError
-from ..telling.fit import fits, largest
 
 ENTRIES_MAX = 1000  # kept in memory, the newest; the file keeps all
 SEARCHES = ("search_inside", "search_items", "search_headings", "browse_collections")
@@ -60,13 +59,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogAnswer(Answer):
+class LogAnswer(CountedAnswer):
     """Of search_log. `text` is the entries in the form asked."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"entries", "text", "notes"})
     entries: tuple[Entry, ...]
     text: str
     notes: tuple[str, ...] = ()
+    some: Callable[[int], Answer] | None = field(default=None, repr=False, compare=False)
 
 
 class SearchLog:
@@ -116,7 +116,7 @@ class SearchLog:
 
 
     def told(self, form: str, since: str | None, limit: int) -> LogAnswer:
-        """The entries in one of FORMS; the oldest go where the answer would be too long.
+        """The entries in one of FORMS; the oldest go first where a host takes only some.
 
         Raises:
             InvalidInput: `since` is no time.
@@ -128,9 +128,9 @@ class SearchLog:
             note = f"The answer was too long: the {left} oldest entries were left out."
             text = as_text(kept, version=self._version) if form == "text" else _FORMS[form](kept)
             text = text if kept or not left else ""  # nothing fits is not nothing asked
-            return LogAnswer(entries=kept, text=text, notes=(note,) if left else ())
+            return LogAnswer(entries=kept, text=text, some=newest, notes=(note,) if left else ())
 
-        return newest(largest(0, len(found), lambda count: fits("search_log", newest(count))))
+        return newest(len(found))
 
 
 def _moment(since: str | None) -> str | None:

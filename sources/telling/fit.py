@@ -1,5 +1,5 @@
-"""Keeping a whole result inside what hosts take: text block and structured content together at most
-60,000 bytes.
+"""A whole result inside what hosts take: text block and structured content together at most 60,000
+bytes. Only the server asks for it; the library and the shell give everything.
 
 Excerpts are shortened first, then the last rows of each archive in turn go; text, prose and lists
 are cut to the window that fits, where `next_offset` resumes. Before any row goes, a field that
@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
-from ..answers import (
-    MAX_NOTES,
-    Answer,
-    CollectionsAnswer,
-    HeadingsAnswer,
-    InsideAnswer,
-    ItemAnswer,
-    ItemsAnswer,
-    Report,
-    TextAnswer,
-)
+from ..answers import MAX_NOTES, Answer, CountedAnswer, ItemAnswer, TextAnswer
 from ..contract import Item
-from ..text import Excerpt, find, window
+from ..text import window
 from .harmless import shortened
-from .text_block import render
+from .text_block import (
+    EXCERPT_CHARS,
+    EXCERPTS_CHARS,
+    INDENT,
+    LISTS,
+    Lines,
+    found_at,
+    render,
+    told_rows,
+)
 from .windows import LOCAL_LISTS, READ_LISTS, ItemWindow, text_part, windowed
 
 RESULT_LIMIT_BYTES = 60_000  # DESIGN 4, "Size": what hosts take, about 25,000 tokens
@@ -39,41 +38,59 @@ _ENTRY_CHARS = 20  # a list of texts keeps one entry for so many characters of i
 # how their fields' names end: one that is clipped leads nowhere
 _ADDRESSES = ("identifier", "url", "uri", "slug")
 
-A = TypeVar("A", bound=Answer)
-_ROWS = {
-    InsideAnswer: "hits",
-    ItemsAnswer: "items",
-    HeadingsAnswer: "headings",
-    CollectionsAnswer: "collections",
-}
+Payload = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The text block and the structured content of an answer."""
+
+    text: str
+    payload: Payload
+
+    @property
+    def fits(self) -> bool:
+        return _bytes(self.text) + json_bytes(self.payload) <= RESULT_LIMIT_BYTES
+
+
+def _bytes(text: str) -> int:
+    """As UTF-8, before any \\u escape."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def json_bytes(value: Any) -> int:
-    return len(
-        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    )
+    return _bytes(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def result_bytes(tool: str, payload: dict[str, Any]) -> int:
-    """The bytes of the text block and the structured content, as UTF-8 before any \\u escape."""
-    return len(render(tool, payload).encode("utf-8", "replace")) + json_bytes(payload)
+def result_bytes(tool: str, payload: Payload) -> int:
+    return _bytes(render(tool, payload)) + json_bytes(payload)
+
+
+def whole(tool: str, answer: Answer) -> Result:
+    """The result as it is, whatever its size."""
+    payload = answer.to_dict()
+    return Result(text=render(tool, payload), payload=payload)
 
 
 def fits(tool: str, answer: Answer) -> bool:
-    return result_bytes(tool, answer.to_dict()) <= RESULT_LIMIT_BYTES
+    return whole(tool, answer).fits
 
 
-def fitted(tool: str, answer: A) -> A:
-    """The answer inside the limit, whatever tool it is of."""
-    told: Any = answer
+def fitted(tool: str, answer: Answer) -> Result:
+    """The result inside the limit, whatever tool it is of."""
+    if tool in LISTS:
+        return _fit_list(tool, answer.to_dict())
+    result = whole(tool, answer)
+    if result.fits:
+        return result
     if isinstance(answer, ItemAnswer):
-        told = _fit_item(answer)
+        answer = _fit_item(answer)
     elif isinstance(answer, TextAnswer):
-        told = _fit_passages(answer) if answer.passages is not None else _fit_text(answer)
-    elif isinstance(answer, tuple(_ROWS)):
-        told = fit_search(tool, told)
-    fits_now: A = told
-    return fits_now
+        answer = _fit_passages(answer) if answer.passages is not None else _fit_text(answer)
+    elif isinstance(answer, CountedAnswer) and answer.some:
+        some = answer.some
+        answer = some(largest(0, len(answer.entries), lambda count: fits(tool, some(count))))
+    return whole(tool, answer)
 
 
 def _fit_item(answer: ItemAnswer) -> ItemAnswer:
@@ -139,7 +156,9 @@ def _clipped_text(answer: TextAnswer) -> TextAnswer:
     """What is said of a page, with its fields clipped so far that they fit beside one passage."""
     shorter = answer
     for chars in FIELD_STEPS:
-        shorter = clipped_answer(answer, chars)
+        shorter = clipped(answer, chars)
+        if shorter != answer:
+            shorter = replace(shorter, notes=(*shorter.notes, clipped_note(chars)))
         if fits("read_text", replace(shorter, passages=(shorter.passages or ())[:1])):
             break
     return shorter
@@ -162,43 +181,52 @@ def _fit_text(answer: TextAnswer) -> TextAnswer:
     )
 
 
-def fit_search(tool: str, answer: A) -> A:
-    """A list answer inside the limit. Rows are counted off evenly: the answer keeps at most so many
-    of each archive.
-
-    Rendering a long answer costs more than all else in a call, so what fits is reckoned first and
-    only then tried.
-    """
-    payload = answer.to_dict()
+def _fit_list(tool: str, payload: Payload) -> Result:
+    """A list inside the limit. Rows are counted off evenly: at most so many of each archive."""
+    size = json_bytes(payload)
     # the text says again at most what the payload says, in fewer words
-    if 3 * json_bytes(payload) <= RESULT_LIMIT_BYTES:
-        return answer
-    size = result_bytes(tool, payload)
-    shorter: Any = answer
-    if isinstance(answer, InsideAnswer) and size > RESULT_LIMIT_BYTES:
-        whole = size - _excerpt_bytes(answer)
-        for shorter in _shorter_excerpts(answer):
-            if whole + _excerpt_bytes(shorter) <= RESULT_LIMIT_BYTES:
-                break
-        size = result_bytes(tool, shorter.to_dict())
-    kept: A = shorter
-    for chars in FIELD_STEPS if size > RESULT_LIMIT_BYTES else ():
-        clipped_too = clipped_answer(shorter, chars)
-        size = size if clipped_too is shorter else result_bytes(tool, clipped_too.to_dict())
-        kept = clipped_too if size <= RESULT_LIMIT_BYTES else _fewer_rows(tool, clipped_too, size)
-        if any(report.count for report in getattr(kept, "per_source", ())):
+    if 3 * size <= RESULT_LIMIT_BYTES:
+        return Result(text=render(tool, payload), payload=payload)
+    if size <= RESULT_LIMIT_BYTES:
+        result = Result(text=render(tool, payload), payload=payload)
+        if result.fits:
+            return result
+    if tool == "search_inside":
+        payload = _shorter_excerpts(payload, size)
+    for chars in FIELD_STEPS:
+        result = _as_many_rows(tool, _clipped_payload(tool, payload, chars))
+        if result.payload[LISTS[tool]]:
             break
-    return kept
+    return result
 
 
-def clipped_answer(answer: A, chars: int) -> A:
-    """The answer with no field longer than `chars`, which is said when one was."""
-    shorter = clipped(answer, chars)
-    return (
-        answer
-        if shorter == answer
-        else replace(shorter, notes=_with_note(shorter.notes, clipped_note(chars)))
-    )
+def _clipped_payload(tool: str, payload: Payload, chars: int) -> Payload:
+    """No field longer than `chars`, which is said when one was; a row of no more bytes stays."""
+    rows = [row if json_bytes(row) <= chars else clipped(row, chars)
+            for row in payload[LISTS[tool]]]
+    shorter = {**clipped({**payload, LISTS[tool]: []}, chars), LISTS[tool]: rows}
+    if shorter == payload:
+        return payload
+    return {**shorter, "notes": _with_note(shorter["notes"], clipped_note(chars))}
+
+
+def _shorter_excerpts(payload: Payload, size: int) -> Payload:
+    """The excerpts cut by the first of the steps with which every row seems to fit; of a row, the
+    text says no more than the structured content does."""
+    hits = payload["hits"]
+    if not any(hit["excerpts"] for hit in hits):
+        return payload
+    frame = size - _excerpt_bytes(hits, *_EXCERPT_STEPS[0])
+    text = frame + max(EXCERPTS_CHARS, EXCERPT_CHARS * len(hits))
+    for chars, count in _EXCERPT_STEPS:
+        if frame + text + _excerpt_bytes(hits, chars, count) <= RESULT_LIMIT_BYTES:
+            break
+    cut = [{**hit, "excerpts": [_shortened(excerpt, hit.get("found_by_query", ""), chars)
+                                for excerpt in hit["excerpts"][:count]]} for hit in hits]
+    note = (f"The answer was too long: excerpts were cut to {chars} characters, at most {count} a "
+            "match; ask with a smaller limit for longer ones.")
+    return {**payload, "hits": cut, "notes": _with_note(payload["notes"], note),
+            "excerpt_kinds": _kinds(payload["excerpt_kinds"], cut)}
 
 
 def clipped_note(chars: int) -> str:
@@ -224,141 +252,91 @@ def clipped(value: Any, chars: int, *, whole: Sequence[str] = ()) -> Any:
         )
         return type(value)(clipped(entry, chars) for entry in entries)
     if isinstance(value, Mapping):
-        return {name: clipped(got, chars) for name, got in value.items()}
+        return {name: got if name.endswith(_ADDRESSES) else clipped(got, chars)
+                for name, got in value.items()}
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    names = [
-        entry.name
-        for entry in fields(value)
-        if entry.name not in whole and not entry.name.endswith(_ADDRESSES)
-    ]
+    names = [entry.name for entry in fields(value)
+             if entry.name not in whole and not entry.name.endswith(_ADDRESSES)]
     return replace(value, **{name: clipped(getattr(value, name), chars) for name in names})
 
 
-def _excerpt_bytes(answer: InsideAnswer) -> int:
-    return sum(
-        len(_text(excerpt).encode("utf-8", "replace"))
-        for hit in answer.hits
-        for excerpt in hit.excerpts
-    )
+def _excerpt_bytes(hits: Sequence[Payload], chars: int, count: int) -> int:
+    """The bytes of all excerpts once each is cut to `chars`, and of each row only `count` stay."""
+    return sum(_bytes(text) * min(len(text), chars) // max(1, len(text))
+               for hit in hits for text in hit["excerpts"][:count])
 
 
-def _text(excerpt: Any) -> str:
-    return excerpt.text if isinstance(excerpt, Excerpt) else str(excerpt)
-
-
-def _shorter_excerpts(answer: InsideAnswer) -> Iterator[InsideAnswer]:
-    for chars, count in _EXCERPT_STEPS:
-        hits = tuple(
-            replace(
-                hit,
-                excerpts=tuple(
-                    _shortened(text, hit.found_by_query, chars) for text in hit.excerpts[:count]
-                ),
-            )
-            for hit in answer.hits
-        )
-        kinds = {
-            kind: sum(len(hit.excerpts) for hit in hits if hit.excerpt_kind == kind)
-            for kind in answer.excerpt_kinds
-        }
-        note = (
-            f"The answer was too long: excerpts were cut to {chars} characters, at most {count} a "
-            "match; "
-            "ask with a smaller limit for longer ones."
-        )
-        notes = _with_note(answer.notes, note, instead_of="The answer was too long: excerpts")
-        yield replace(answer, hits=hits, excerpt_kinds=kinds, notes=notes)
-
-
-def _shortened(excerpt: Any, wording: str, chars: int) -> Any:
+def _shortened(text: str, wording: str, chars: int) -> str:
     """A shorter excerpt, cut around the first of its words."""
-    text = _text(excerpt)
-    if len(text) <= chars:
-        return excerpt
-    at = excerpt.at if isinstance(excerpt, Excerpt) and excerpt.at else find(text, wording)
-    cut = window(text, at[0][0] if at else 0, chars)
-    return (
-        replace(excerpt, text=cut, at=find(cut, wording)) if isinstance(excerpt, Excerpt) else cut
-    )
+    return text if len(text) <= chars else window(text, found_at(text, wording), chars)
 
 
-def _fewer_rows(tool: str, answer: Any, size: int) -> Any:
-    """As many rows an archive as fit, reckoned from each row's bytes in the structured content and
-    an even share of the text.
-
-    `size` is the whole answer's, in bytes.
-    """
-    rows_name = _ROWS[type(answer)]
-    payload = answer.to_dict()
-    rows = payload[rows_name]
-    row_bytes = [json_bytes(row) for row in rows]
-    bare = result_bytes(tool, {**payload, rows_name: []})
-    text_share = (size - bare - sum(row_bytes)) / max(1, len(rows))
-    places = _places(getattr(answer, rows_name))
-
-    def reckoned(limit: int) -> float:
-        return bare + sum(
-            row_bytes[n] + text_share for n, place in enumerate(places) if place <= limit
-        )
-
-    limit = max(places, default=0)
-    while limit and reckoned(limit) > RESULT_LIMIT_BYTES:
-        limit -= 1
-    while limit and not fits(tool, _cut_rows(answer, rows_name, limit)):
-        limit -= 1
-    return _cut_rows(answer, rows_name, limit)
+def _kinds(kinds: Mapping[str, int], hits: Sequence[Payload]) -> dict[str, int]:
+    return {kind: sum(len(hit["excerpts"]) for hit in hits if hit.get("excerpt_kind") == kind)
+            for kind in kinds}
 
 
-def _places(rows: Sequence[Any]) -> list[int]:
-    """Which of its archive's rows each row is, from 1."""
+def _as_many_rows(tool: str, payload: Payload) -> Result:
+    """As many rows an archive as fit. Each is told and measured once, and no more are than fit."""
+    rows = payload[LISTS[tool]]
     seen: Counter[str] = Counter()
-    places = []
+    places = []  # which of its archive's rows each row is, from 1
     for row in rows:
-        seen[row.source] += 1
-        places.append(seen[row.source])
-    return places
+        seen[row["source"]] += 1
+        places.append(seen[row["source"]])
+    most = max(seen.values(), default=0)
+    told = _told_within(tool, payload, places)
+    limit = min((place for at, place in enumerate(places) if at not in told), default=most + 1) - 1
+    while True:
+        kept = [at for at, place in enumerate(places) if place <= limit]
+        cut = payload if limit == most else _cut_rows(tool, payload, kept, limit)
+        result = Result(text=render(tool, cut, [told[at] for at in kept]), payload=cut)
+        if result.fits or not limit:
+            return result
+        limit -= 1
 
 
-def _cut_rows(answer: Any, rows_name: str, limit: int) -> Any:
-    rows = getattr(answer, rows_name)
-    seen = Counter(row.source for row in rows)
-    kept = [row for row, place in zip(rows, _places(rows), strict=True) if place <= limit]
-    going_on = ", and page goes on from there" if getattr(answer, "page", 1) == 1 else ""
-    how = (
-        f"the last of each archive; limit {limit} fits{going_on}"
-        if limit
-        else "since not one is short enough to be shown"
-    )
+def _told_within(tool: str, payload: Payload, places: Sequence[int]) -> dict[int, Lines]:
+    """The lines of the rows, by where they stand, as far as the room reaches: the first of each
+    archive, then the second of each."""
+    bare = {**payload, LISTS[tool]: []}
+    room = RESULT_LIMIT_BYTES - json_bytes(bare) - _bytes(render(tool, bare))
+    every = told_rows(tool, payload)
+    rows = payload[LISTS[tool]]
+    order = sorted(range(len(rows)), key=places.__getitem__)
+    told: dict[int, Lines] = {}
+    for at in order:
+        told[at] = every(rows[at])
+        room -= json_bytes(rows[at]) + sum(_bytes(line) + len(INDENT) + 1 for line in told[at])
+        if room < 0:
+            del told[at]
+            break
+    return told
+
+
+def _cut_rows(tool: str, payload: Payload, kept: Sequence[int], limit: int) -> Payload:
+    """The answer with the rows that stand at `kept`, at most `limit` of each archive."""
+    rows = payload[LISTS[tool]]
+    going_on = ", and page goes on from there" if payload.get("page", 1) == 1 else ""
+    how = (f"the last of each archive; limit {limit} fits{going_on}" if limit
+           else "since not one is short enough to be shown")
     note = f"The answer was too long: {len(rows) - len(kept)} rows were left out, {how}."
-    changes: dict[str, Any] = {
-        rows_name: tuple(kept),
-        "notes": _with_note(answer.notes, note),
-        "per_source": tuple(_recounted(report, seen, limit) for report in answer.per_source),
-    }
-    if isinstance(answer, InsideAnswer):
-        changes["hit_count"] = len(kept)
-        changes["excerpt_kinds"] = {
-            kind: sum(len(hit.excerpts) for hit in kept if hit.excerpt_kind == kind)
-            for kind in answer.excerpt_kinds
-        }
-    if isinstance(answer, ItemsAnswer):
-        changes["item_count"] = len(kept)
-    return replace(answer, **changes)
+    stay = [rows[at] for at in kept]
+    cut = {**payload, LISTS[tool]: stay, "notes": _with_note(payload["notes"], note),
+           "per_source": [{**report, "count": limit, "more": True}
+                          if report.get("count", 0) > limit else report
+                          for report in payload["per_source"]]}
+    counted = {"hit_count": len(stay), "item_count": len(stay)}
+    if "excerpt_kinds" in payload:
+        cut["excerpt_kinds"] = _kinds(payload["excerpt_kinds"], stay)
+    return {**cut, **{name: count for name, count in counted.items() if name in payload}}
 
 
-def _recounted(report: Report, seen: dict[str, int], limit: int) -> Report:
-    return replace(report, count=limit, more=True) if seen.get(report.source, 0) > limit else report
-
-
-def _with_note(
-    notes: Sequence[str], note: str, *, instead_of: str | None = None
-) -> tuple[str, ...]:
-    kept = [told for told in notes if instead_of is None or not told.startswith(instead_of)]
-    kept = (
-        kept if len(kept) < MAX_NOTES else [*kept[: MAX_NOTES - 2], " ".join(kept[MAX_NOTES - 2 :])]
-    )
-    return (*kept, note)
+def _with_note(notes: Sequence[str], note: str) -> list[str]:
+    last = MAX_NOTES - 2  # the first of those that share a line where there is no room
+    kept = notes if len(notes) < MAX_NOTES else [*notes[:last], " ".join(notes[last:])]
+    return [*kept, note]
 
 
 def largest(low: int, high: int, good: Callable[[int], bool]) -> int:

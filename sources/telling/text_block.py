@@ -30,10 +30,26 @@ PAGE_LAST = 100  # of a search, by the schemas
 SCANNED = "scanned text as a machine read it, quoted; words can be wrong."
 
 
-def render(tool: str, payload: Told) -> str:
+def render(tool: str, payload: Told, rows: Iterable[Lines] | None = None) -> str:
     """The text block of a tool's answer. `payload` is its structured content; a key may be
-    absent."""
+    absent. `rows`: the lines of its rows, where they were told before."""
+    if tool in LISTS:
+        if rows is None:
+            rows = map(told_rows(tool, payload), payload.get(LISTS[tool], ()))
+        return "\n".join(_listing(tool, payload, rows))
     return "\n".join(_TOOLS[tool](payload))
+
+
+def told_rows(tool: str, payload: Told) -> Callable[[Told], Lines]:
+    """What tells a row of a list, its lines not numbered yet."""
+    told, query, names = _ROWS[tool](payload), payload.get("query") or "", _names(payload)
+
+    def lines(row: Told) -> Lines:
+        source = row.get("source", "")
+        named = {"source_name": names.get(source, source), **row}
+        return told(named) + _found_by(row, query)
+
+    return lines
 
 
 def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
@@ -49,55 +65,44 @@ def render_error(error: SourceError, reports: Iterable[Any] = ()) -> str:
 
 # ---- lists of rows -------------------------------------------------------------------------------
 
-def _search_inside(payload: Told) -> Lines:
+def _inside_head(payload: Told) -> Lines:
     kinds = payload.get("excerpt_kinds", {})
-    head = [f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'row')}."]
-    if any(kinds.values()):
-        head = [
-            f"{head[0].rstrip('.')}, {_count(sum(kinds.values()), 'excerpt')}: "
+    head = f"Search inside: {_asked(payload)}: {_count(payload.get('hit_count', 0), 'row')}"
+    if not any(kinds.values()):
+        return [f"{head}."]
+    return [f"{head}, {_count(sum(kinds.values()), 'excerpt')}: "
             f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
             f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them.",
-            f"Excerpts: {SCANNED}",
-        ]
+            f"Excerpts: {SCANNED}"]
+
+
+def _items_head(payload: Told) -> Lines:
+    return [f"Catalogue search: {_asked(payload)}: {_count(payload.get('item_count', 0), 'row')}."]
+
+
+def _headings_head(payload: Told) -> Lines:
+    return [f"Headings: {len(payload['headings'])} found."]
+
+
+def _collections_head(payload: Told) -> Lines:
+    return [f"Collections: {len(payload['collections'])} found; a slug is what the argument "
+            "collection takes."]
+
+
+def _hits(payload: Told) -> Callable[[Told], Lines]:
+    """What tells a row; the room for excerpts is shared by all rows."""
     room = max(EXCERPT_CHARS, EXCERPTS_CHARS // max(1, len(payload.get("hits", ()))))
-    return _listing(payload, "hits", head, lambda hit: _hit(hit, room))
+    return lambda hit: _hit(hit, room)
 
 
-def _search_items(payload: Told) -> Lines:
-    head = [f"Catalogue search: {_asked(payload)}: {_count(payload.get('item_count', 0), 'row')}."]
-    return _listing(payload, "items", head, _row)
-
-
-def _search_headings(payload: Told) -> Lines:
-    return _listing(payload, "headings", [f"Headings: {len(payload['headings'])} found."], _heading)
-
-
-def _browse_collections(payload: Told) -> Lines:
-    head = [
-        f"Collections: {len(payload['collections'])} found; a slug is what the argument collection "
-        "takes."
-    ]
-    return _listing(payload, "collections", head, _collection)
-
-
-def _listing(payload: Told, key: str, head: Lines, told: Callable[[Told], Lines]) -> Lines:
+def _listing(tool: str, payload: Told, told: Iterable[Lines]) -> Lines:
     """What was asked, who did not answer, the rows, what they mean, how to go on, the credit."""
-    reports, query = payload.get("per_source", ()), payload.get("query") or ""
-    names = _names(payload)
-    rows = [
-        {"source_name": names.get(row.get("source"), row.get("source")), **row}
-        for row in payload.get(key, ())
-    ]
-    shown = [
-        line
-        for number, row in enumerate(rows, 1)
-        for line in _numbered(number, told(row) + _found_by(row, query))
-    ]
+    reports, rows = payload.get("per_source", ()), payload.get(LISTS[tool], ())
     provisional = any(row.get("identifier_provisional") for row in rows)
     return [
-        *head,
+        *_HEADS[tool](payload),
         *not_answered(reports),
-        *shown,
+        *(line for number, lines in enumerate(told, 1) for line in _numbered(number, lines)),
         *notes(payload),
         *_line(
             "Identifier",
@@ -107,7 +112,7 @@ def _listing(payload: Told, key: str, head: Lines, told: Callable[[Told], Lines]
         *_facets(payload),
         *_answered(reports),
         *_wordings(reports),
-        *(_more(payload) if key != "headings" else ()),
+        *(_more(payload) if tool != "search_headings" else ()),
         *_credit(reports),
     ]
 
@@ -250,7 +255,7 @@ def _excerpts(hit: Told, room: int) -> str:
     for text in found:
         if room >= EXCERPT_CHARS // 2:
             at = (
-                _found_at(text, hit.get("found_by_query", ""))
+                found_at(text, hit.get("found_by_query", ""))
                 if is_passage and len(text) > room
                 else 0
             )
@@ -260,7 +265,7 @@ def _excerpts(hit: Told, room: int) -> str:
     return ("passage: " if is_passage else "page opening, not the match: ") + " ".join(shown) + rest
 
 
-def _found_at(text: str, wording: str) -> int:
+def found_at(text: str, wording: str) -> int:
     """Where the wording's words begin in an excerpt: the first of all of them, else the longest,
     else the start."""
     longest = max(words(wording), key=len, default="")
@@ -702,17 +707,17 @@ def _search_log(payload: Told) -> Lines:
     return [disarmed(payload.get("text", "")).rstrip("\n"), *notes(payload)]
 
 
-_TOOLS: dict[str, Callable[[Told], Lines]] = {
-    "search_inside": _search_inside,
-    "search_items": _search_items,
-    "get_item": _get_item,
-    "read_text": _read_text,
-    "search_headings": _search_headings,
-    "browse_collections": _browse_collections,
-    "sequential_report": _sequential_report,
-    "cite": _cite,
-    "search_log": _search_log,
-}
+# The tools that answer with a list, and where its rows stand.
+LISTS = {"search_inside": "hits", "search_items": "items", "search_headings": "headings",
+         "browse_collections": "collections"}
+_HEADS = {"search_inside": _inside_head, "search_items": _items_head,
+          "search_headings": _headings_head, "browse_collections": _collections_head}
+_ROWS: Mapping[str, Callable[[Told], Callable[[Told], Lines]]] = {
+    "search_inside": _hits, "search_items": lambda _: _row, "search_headings": lambda _: _heading,
+    "browse_collections": lambda _: _collection}
+_TOOLS: Mapping[str, Callable[[Told], Lines]] = {
+    "get_item": _get_item, "read_text": _read_text, "sequential_report": _sequential_report,
+    "cite": _cite, "search_log": _search_log}
 
 
 # ---- small readings shared by all ----------------------------------------------------------------

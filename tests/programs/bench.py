@@ -38,8 +38,8 @@ from sources.client import BooksClient
 from sources.contract import Ask, Query, Reply
 from sources.registry import ARCHIVES
 from sources.settings import Settings
+from sources.telling.fit import fitted
 from sources.telling.harmless import inert
-from sources.telling.text_block import render
 from sources.transport.bodies import decode_json, decode_xml
 from sources.transport.flights import Transport
 
@@ -273,10 +273,9 @@ def own_work() -> list[Figure]:
 
 
 def _answered(client: BooksClient, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
-    payload = client.ask(tool, {"query": QUESTION, "fan_out": False, **arguments}).to_dict()
-    text = render(tool, payload)
-    mcp_books.encode({"content": [{"type": "text", "text": text}], "structuredContent": payload})
-    return text, payload
+    told = fitted(tool, client.ask(tool, {"query": QUESTION, "fan_out": False, **arguments}))
+    mcp_books.encode({"content": [{"type": "text", "text": told.text}], "structuredContent": told.payload})
+    return told.text, told.payload
 
 
 def text_share() -> list[Figure]:

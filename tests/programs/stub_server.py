@@ -17,18 +17,9 @@ import mcp_books
 from sources.answers import AllFailed, Report
 from sources.errors import ArchiveUnreachable, Cancelled, InvalidInput, RecordNotFound, SourceError
 from sources.settings import Settings
+from sources.telling.fit import Result
 
 SEPARATORS = "one\u2028two\u2029three\u0085four"
-
-
-class Told:
-    """An answer that is its structured content."""
-
-    def __init__(self, payload: dict[str, Any]) -> None:
-        self.payload = payload
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.payload
 
 
 class StubClient:
@@ -41,7 +32,7 @@ class StubClient:
     def status(self) -> dict[str, Any]:
         return {"archives": [{"source": "archive"}]}
 
-    def ask(self, tool: str, arguments: Any, call: Any) -> Told:
+    def ask(self, tool: str, arguments: Any, call: Any) -> dict[str, Any]:
         self.asked.append((tool, dict(arguments)))
         order, _, rest = str(arguments.get("query") or arguments.get("identifier") or "").partition(" ")
         if order == "refuse" or "limit" in arguments and not isinstance(arguments["limit"], int):
@@ -64,7 +55,7 @@ class StubClient:
             os.write(1, b"and writes to descriptor 1\n")
             print("x" * int(rest or 0), file=sys.stderr)
         text = SEPARATORS + ("\ud800 щ" if order == "separators" else "")
-        return Told({"query": order, "number": float("nan") if order == "nan" else 1, "text": text, "rest": rest})
+        return {"query": order, "number": float("nan") if order == "nan" else 1, "text": text, "rest": rest}
 
     def _wait(self, call: Any, seconds: float) -> None:
         """Wait until the time is up, telling progress five times a second, or until the call is taken back."""
@@ -88,8 +79,9 @@ class StubServer(mcp_books.Server):
     def instructions(self) -> str:
         return "Ask the archives."
 
-    def show(self, tool: str, payload: Any) -> str:
-        return f"{tool}: {payload['query']}"
+    def ask(self, tool: str, arguments: Any, request: Any) -> Any:
+        payload = self.stub.ask(tool, arguments, request.call)
+        return Result(text=f"{tool}: {payload['query']}", payload=payload)
 
     def explain(self, error: SourceError) -> str:
         return f"{error.code}: {error.message}"
