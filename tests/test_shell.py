@@ -399,7 +399,8 @@ def test_steps_from_a_closed_standard_input_are_bad_input(environ):
 def test_an_interrupt_is_status_130_and_quiet(stand_in, environ):
     stand_in.add(INSIDE, fault="silent")
     process = subprocess.Popen([sys.executable, str(PROGRAM), "search-inside", "fog", "--sources", "archive"], cwd=ROOT,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**environ, "BOOKS_GATEWAY": stand_in.address})
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**environ, "BOOKS_GATEWAY": stand_in.address},
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a suite in the background ignores it
     ends = time.monotonic() + WAIT_S
     while not stand_in.seen and time.monotonic() < ends:
         time.sleep(0.02)
