@@ -186,8 +186,8 @@ def test_the_statements_about_one_work_become_one_row(make_archive: Make, answer
 
     assert page.records == (
         Record(identifier=f"bnf:{WORK}", title="L'horloge des marais", creator="Odile Ferrand-Quint; José Tabarin",
-               year=1897, date="1897", media_type="work", source_url=PAGE + WORK, identifier_provisional=False, languages=("fre",),
-               author_identifiers=(f"bnf:{PERSON}", "bnf:cb900002027")),
+               year=1897, span=("1897-01-01", "1897-12-31"), date="1897", media_type="work", source_url=PAGE + WORK,
+               identifier_provisional=False, languages=("fre",), author_identifiers=(f"bnf:{PERSON}", "bnf:cb900002027")),
         Record(identifier=f"bnf:{OTHER_WORK}", title="Horloge au-dessus du marais", date="18..-1904 ?", media_type="work",
                source_url=PAGE + OTHER_WORK),
         Record(identifier=f"bnf:{TEMPORARY}", title="Autour de « L'horloge des marais »", media_type="work",

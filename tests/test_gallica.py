@@ -262,12 +262,11 @@ def test_past_the_end_is_told_as_past_the_end(make_archive: Make, answer: Answer
 
 @pytest.mark.parametrize("body", [
     "<results/>",
-    "<s:searchRetrieveResponse xmlns:s='u'><s:numberOfRecords>3</s:numberOfRecords></s:searchRetrieveResponse>",
     "<s:searchRetrieveResponse xmlns:s='u'><s:records><s:record/><s:record/></s:records></s:searchRetrieveResponse>",
     "<html><body>maintenance</body></html>", ""])
 @responses.activate
 def test_an_answer_of_another_shape_is_unreadable(make_archive: Make, body: str) -> None:
-    """Another root, a count above no rows on the first page, rows of which none can be read, a web page, nothing."""
+    """Another root, rows of which none can be read, a web page, nothing."""
     gives(SRU, body)
 
     with pytest.raises(UnreadableAnswer) as caught:

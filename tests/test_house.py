@@ -69,8 +69,18 @@ def lines_of_tokens(name: str) -> list[int]:
     text = MODULES[name].read_text(encoding="utf-8")
     docstrings = {node.body[0].lineno for node in ast.walk(TREES[name])
                   if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None}
-    return [token.start[0] for token in tokenize.generate_tokens(io.StringIO(text).readline)
+    return [token.start[0] for token in whole_strings(tokenize.generate_tokens(io.StringIO(text).readline))
             if token.type not in blank and not (token.type == tokenize.STRING and token.start[0] in docstrings)]
+
+
+def whole_strings(tokens: Iterator[tokenize.TokenInfo]) -> Iterator[tokenize.TokenInfo]:
+    """A formatted string as the one token that it is before Python 3.12."""
+    names, depth = {number: name for number, name in tokenize.tok_name.items() if name.startswith("FSTRING_")}, 0
+    for token in tokens:
+        name = names.get(token.type)
+        if not depth:
+            yield token
+        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
 
 
 COUNTED = {name: lines_of_tokens(name) for name in MODULES}

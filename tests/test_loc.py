@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import responses
+from responses.matchers import query_param_matcher
 
 from sources.archives.loc import LibraryOfCongress
 from sources.archives.loc_records import NO_TERMS, NO_TERMS_OF_PAGE, YEAR_MEANS
@@ -216,13 +217,24 @@ def test_facets_of_pages_are_counted_by_date_and_by_nothing_else(loc):
 # ---- zero, past the end, failure -------------------------------------------------------------------------------------
 
 @responses.activate
-@pytest.mark.parametrize("headers", [NOT_KEPT, {}, {"Cache-Control": "max-age=0"}, {"Cache-Control": "public, no-store"}])
+@pytest.mark.parametrize("headers", [NOT_KEPT, {"Cache-Control": "max-age=0"}, {"Cache-Control": "public, no-store"}])
 def test_a_zero_that_no_cache_may_keep_is_a_search_that_failed(loc, answer, headers):
     """The Library answers 200 with a count of 0 also when it could not search."""
     responses.get(PAGES, body=answer("loc/zero.json"), headers=headers)
 
     with pytest.raises(ArchiveUnreachable, match="could not search"):
         loc.search_text(LibraryOfCongress.plan_text(Query(words="otter")))
+
+
+@responses.activate
+def test_a_zero_of_which_nothing_says_whether_it_may_be_kept_is_a_zero_told_once_with_the_doubt(loc, answer):
+    responses.get(PAGES, body=answer("loc/zero.json"))
+
+    page = loc.search_text(LibraryOfCongress.plan_text(Query(words="otter")))
+
+    assert page == Page(total=0, more=False, notes=(
+        "it did not say whether it stands by this zero, as it does of a search that it carried out; asking again may tell.",))
+    assert len(responses.calls) == 1
 
 
 @responses.activate
@@ -247,12 +259,16 @@ def test_a_zero_that_caches_may_keep_is_a_true_zero(loc, answer):
 
 @responses.activate
 @pytest.mark.parametrize("status", [400, 404, 520])
-def test_any_status_seen_behind_the_last_page_is_past_the_end_and_no_absence(loc, status):
-    responses.get(BOOKS, body="<html>gone</html>", status=status)
+def test_a_page_that_is_none_lies_past_the_end_only_where_the_count_of_the_first_says_so(loc, status):
+    """Its front servers answer a page within reach so too."""
+    responses.get(BOOKS, body="<html>gone</html>", status=status, match=[query_param_matcher({"sp": "30"}, strict_match=False)])
+    responses.get(BOOKS, json=rows(of=104), match=[query_param_matcher({"sp": "1"}, strict_match=False)])
+    plan = LibraryOfCongress.plan_catalogue
 
-    page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", page=30)))
-
-    assert page == Page(beyond="Page 30 lies past the last page of this search.")
+    assert loc.search_catalogue(plan(Query(words="otter", rows=25, page=30))) == Page(
+        total=104, more=False, beyond="Page 30 lies past the last page: at 25 rows a page the 104 matches fill 5.")
+    with pytest.raises(ArchiveUnreachable, match=rf"did not send page 30 \(status {status}\), which its own count does not put past the end"):
+        loc.search_catalogue(plan(Query(words="otter", rows=3, page=30)))
 
 
 @responses.activate

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..contract import Contributor, Copy, Item, Record, Related, Rights
 from ..text import integer, joined
+from .dates import span_of
 from .numbers import ark_check_character, keeper_of_ark
 
 KEY = "bnfcatalogue"
@@ -364,13 +365,14 @@ def _full_row(row: Row) -> Record | None:
     if stated is None:
         return None
     place, publisher, date = imprint(record)
-    copy = scan(record)
+    copy, first_year = scan(record), year(record, date)
     return Record(
         identifier=f"{KEY}:{row.ark}",
         title=stated,
         creator=joined(creators(record)),
         date=date,
-        year=year(record, date),
+        year=first_year,
+        span=span_of(first_year),
         media_type=kind(record),
         source_url=address(row.ark),
         languages=languages(record),

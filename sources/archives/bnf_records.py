@@ -18,6 +18,7 @@ from typing import Any
 from ..contract import Contributor, Copy, Edition, Heading, Item, Record, Related, Rights
 from ..errors import UnreadableAnswer
 from ..text import amount, first, fold, integer, joined, mapping
+from .dates import span_of
 from .numbers import is_ark
 
 KEY = "bnf"
@@ -274,7 +275,8 @@ def read_row(thing: Thing) -> Record | None:
                     if (found := local_of(address)))
     return Record(identifier=f"{KEY}:{local}", title=thing.first("dcterms:title"),
                   creator=joined(thing.creators()),
-                  year=thing.year(), date=joined(thing.texts("dcterms:date")), media_type="work",
+                  year=thing.year(), span=span_of(thing.year()),
+                  date=joined(thing.texts("dcterms:date")), media_type="work",
                   source_url=page_address(local),
                   identifier_provisional=thing.provisional(), languages=thing.languages(),
                   author_identifiers=authors)

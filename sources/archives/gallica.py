@@ -549,13 +549,8 @@ class Gallica(Archive):
             total=total,
             more=more,
         )
-        if not page.records and page.beyond is None:
-            if every(root, "diagnostic"):
-                return replace(page, notes=(), beyond="This page lies past the last row.")
-            if total:
-                raise UnreadableAnswer(
-                    f"Gallica counts {total} rows and sent none of them.", archive=self.key
-                )
+        if not page.records and page.beyond is None and every(root, "diagnostic"):
+            return replace(page, notes=(), beyond="This page lies past the last row.")
         folded = (
             _folded_note(root, page) if ("collapsing", "true") in request.asks[0].params else ()
         )

@@ -127,7 +127,7 @@ def _with_years(query: Query, spelling: Mapping[str, str], years: str) -> dict[s
 
 def _ask(url: str, params: Pairs) -> Ask:
     """One question to either search route, with what tells a refusal from an answer."""
-    return Ask(url=url, params=params, statuses=(200, 400, 404, 422),
+    return Ask(url=url, params=params, statuses=(200, 400, 404, 410, 422),
                check_text=records.check_search_text, check=records.check_search)
 
 

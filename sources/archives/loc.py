@@ -43,7 +43,7 @@ from ..text import amount, first, integer, mapping, strings, words
 from ..text import passages as passages_in
 from . import loc_records as records
 from .loc_records import ISSUE, LOCAL, SEGMENT, SITE, address, days, named_in
-from .shared import page_of_rows, past_ceiling, plan_from
+from .shared import page_of_rows, past_ceiling, past_last, plan_from
 
 LISTED = ENTRY_OF["loc"]
 KEY = LISTED.key
@@ -55,7 +55,10 @@ CORPUS_FIRST_DAY, CORPUS_LAST_DAY = "1736-08-03", "1963-12-31"
 # the catalogues take no half-open range either
 CATALOGUE_FIRST_YEAR, CATALOGUE_LAST_YEAR = "1000", "9999"
 RETRIEVAL_CEILING = 100_000  # results beyond it are never served ("Working Within Limits")
-PAST_THE_END = (200, 400, 404, 520)  # all four were seen for a page behind the last one
+UNSTATED_ZERO = ("it did not say whether it stands by this zero, as it does of a search that it "
+                 "carried out; asking again may tell.")
+ROUTE_STATUSES = (200, 404, 410)
+PAST_THE_END = (*ROUTE_STATUSES, 400, 520)  # all four were seen for a page behind the last one
 # always asked, whatever is wanted, so that an exact heading of low rank is among them
 HEADINGS_ASKED = 50
 TEXT_STATUSES = (200, 400, 404)
@@ -317,9 +320,7 @@ class LibraryOfCongress(Archive):
         query, ask = request.query, request.asks[0]
         reply = self.ask(ask)
         if reply.status != 200:
-            if query.page == 1:
-                raise _no_such_list(ask.url)
-            return Page(beyond=f"Page {query.page} lies past the last page of this search.")
+            return self._past_the_end(query, ask, reply.status)
         answer = mapping(reply.value)
         came, pagination = answer.get("results"), mapping(answer.get("pagination"))
         if not isinstance(came, list):
@@ -337,7 +338,25 @@ class LibraryOfCongress(Archive):
             ceiling=RETRIEVAL_CEILING,
             more=bool(pagination["next"]) if "next" in pagination else None,
         )
+        page = _doubted(page, reply)
         return _counted(page, counts(answer.get("facets"))) if query.facets else page
+
+    def _past_the_end(self, query: Query, ask: Ask, status: int) -> Page:
+        """A page whose status says that it is none lies past the last where the count of the first
+        says so; else nothing is known of it."""
+        if query.page == 1:
+            raise _no_such_list(ask.url)
+        first = self.ask(replace(ask, params=(*ask.params[:-1], ("sp", "1")),
+                                 statuses=ROUTE_STATUSES))
+        if first.status != 200:
+            raise _no_such_list(ask.url)
+        total = amount(mapping(mapping(first.value).get("pagination")).get("of"))
+        beyond = past_last(query.page, query.rows, total)
+        if beyond is None:
+            raise ArchiveUnreachable(
+                f"The Library of Congress did not send page {query.page} (status {status}), which "
+                "its own count does not put past the end.", archive=KEY, status=status)
+        return Page(total=total, more=False, beyond=beyond)
 
     # ---- headings --------------------------------------------------------------------------------
 
@@ -629,7 +648,7 @@ def _list(query: Query, path: str, params: Pairs) -> Ask:
     return Ask(
         url=f"{SITE}/{path}/",
         run_on=slow,
-        statuses=(200, 404) if query.page == 1 else PAST_THE_END,
+        statuses=ROUTE_STATUSES if query.page == 1 else PAST_THE_END,
         check=partial(_could_search, again=not slow),
         params=(
             ("fo", "json"),
@@ -823,6 +842,13 @@ def _texts_of(
 
 # ---- whether an answer is one --------------------------------------------------------------------
 
+def _doubted(page: Page, reply: Reply) -> Page:
+    """The page, with the doubt of a zero that no header stands by."""
+    if page.records or page.total != 0 or "cache-control" in reply.headers:
+        return page
+    return replace(page, notes=(*page.notes, UNSTATED_ZERO))
+
+
 def _could_search(reply: Reply, again: bool) -> None:
     """A zero that no cache may keep is how the Library says that its search failed (seen 2026-08):
     never an absence.
@@ -838,6 +864,8 @@ def _could_search(reply: Reply, again: bool) -> None:
     ):
         return
     kept = reply.headers.get("cache-control", "").lower()
+    if not kept:  # it says neither; `_search` tells the doubt
+        return
     lifetimes = re.findall(r"max-?age\s*=\s*(\d{1,9})", kept)  # max-age and s-maxage
     may_keep = any(map(int, lifetimes)) if lifetimes else "public" in kept
     if not may_keep or "no-cache" in kept or "no-store" in kept:

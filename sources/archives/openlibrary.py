@@ -38,7 +38,7 @@ from ..text import amount, first, listing, mapping, words
 from . import openlibrary_records as records
 from .numbers import isbn, lccn, oclc
 from .openlibrary_records import SITE
-from .shared import list_or_note, page_of_rows, past_last, plan_from, route_stands
+from .shared import list_or_note, page_of_rows, plan_from, route_stands
 
 LISTED = ENTRY_OF["openlibrary"]
 ROW_FIELDS = (
@@ -222,7 +222,7 @@ class OpenLibrary(Archive):
         if query.availability and unknown:
             notes.append(f"it gave no availability for {unknown} of its rows, which says neither "
                          f"open nor closed.")
-        return replace(page, notes=tuple(notes))
+        return replace(page, notes=(*page.notes, *notes))
 
     def _refuse_known(self, request: Request) -> None:
         """Raise what the server would answer with 422, or with a 500 that says nothing."""
@@ -267,7 +267,7 @@ class OpenLibrary(Archive):
         notes = records.namesakes(answer["docs"][:rows]) if kind == "person" else (
             "its subjects are readers' tags, so one thing may stand under several spellings.",)
         ranked = sorted(page.records, key=lambda heading: not heading.exact)
-        return replace(page, records=tuple(ranked), notes=notes)
+        return replace(page, records=tuple(ranked), notes=(*page.notes, *notes))
 
     # ---- reading one record ----------------------------------------------------------------------
 
@@ -412,7 +412,7 @@ class OpenLibrary(Archive):
 # ---- what is sent --------------------------------------------------------------------------------
 
 def _search(path: str, params: Pairs) -> Ask:
-    return Ask(url=SITE + path, params=params, statuses=(200, 404, 422), check=_check_docs)
+    return Ask(url=SITE + path, params=params, statuses=(200, 404, 410, 422), check=_check_docs)
 
 
 def _spelled(query: Query) -> dict[str, tuple[str, str]]:
@@ -553,15 +553,6 @@ def _check_record(reply: Reply) -> None:
 
 
 def _page(answer: Mapping[str, Any], read: Callable[[Any], Any], rows: int, page: int = 1) -> Page:
-    """The rows of a search answer, at most as many as were asked. A count without rows is no
-    absence.
-
-    Raises:
-        UnreadableAnswer: rows are counted and none came before the last, or none that came can be
-            read.
-    """
-    total, docs = amount(answer.get("numFound")), answer["docs"]
-    if total and not docs and past_last(page, rows, total) is None:
-        raise UnreadableAnswer(f"Open Library counts {total} matches and sent no row of them.",
-                               archive=LISTED.key)
-    return page_of_rows(OpenLibrary, docs, read, page=page, rows=rows, total=total)
+    """The rows of a search answer, at most as many as were asked."""
+    return page_of_rows(OpenLibrary, answer["docs"], read, page=page, rows=rows,
+                        total=amount(answer.get("numFound")))
