@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 _TAG = re.compile(r"<(?:!--.*?--|/?[A-Za-z][^<>]*|!\[CDATA\[|![A-Za-z][^<>]*)>", re.DOTALL)
@@ -24,6 +25,7 @@ _WHOLE_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "�
 # Where a printer parted a word at the end of its line.
 _PARTED = "(?:\u00ad\\s*|[-\u2010¬][ \\t]*\\r?\\n\\s*)"
 _IS_PARTED = re.compile(_PARTED)
+_ASCII_OR_NOT = re.compile("[\x00-\x7f]+|[^\x00-\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 ELLIPSIS = "…"
 PASSAGE_MARGIN = 300  # characters either side of an occurrence (DESIGN 4, read_text)
@@ -283,8 +285,15 @@ def _fold_with_origin(text: str) -> tuple[str, Sequence[int]]:
         return text.lower(), range(len(text))
     pieces: list[str] = []
     origin: list[int] = []
-    for at, character in enumerate(text):
-        piece = fold(character)
-        pieces.append(piece)
-        origin.extend([at] * len(piece))
+    for run in _ASCII_OR_NOT.finditer(text):
+        if run.group().isascii():
+            pieces.append(run.group().lower())
+            origin.extend(range(run.start(), run.end()))
+        else:
+            piece = _folded(run.group())
+            pieces.append(piece)
+            origin.extend([run.start()] * len(piece))
     return "".join(pieces), origin
+
+
+_folded = lru_cache(maxsize=1024)(fold)  # of single letters, of which a text has few
