@@ -456,7 +456,7 @@ OWN = [  # the step, the answer, the code, a part of the message
     (SEARCHES[0], {"body": b"{}", "status": 400}, "network_error", "gave no reason"),
     (SEARCHES[3], {"body": b'{"error": "[BACKEND_ERROR] try later"}'}, "network_error", "could not search"),
     (SEARCHES[1], {"body": ZERO, "headers": {**JSON, "Cache-Control": "no-cache, max-age=0"}}, "network_error", "could not search"),
-    (SEARCHES[5], {"body": ZERO, "headers": JSON}, "network_error", "could not search"),
+    (SEARCHES[5], {"body": ZERO, "headers": {**JSON, "Cache-Control": "no-store"}}, "network_error", "could not search"),
     (SEARCHES[6], {"body": b"Virtuoso 42000 Error The estimated execution time exceeds the limit", **VIRTUOSO}, "timeout", "gave it up"),
     (SEARCHES[6], {"body": b"Virtuoso 37000 Error SP030: SPARQL compiler", **VIRTUOSO}, "invalid_input", "refused the query"),
     (SEARCHES[7], {"body": b'{"detail": [{"msg": "Query too short"}]}', "status": 422}, "invalid_input", "Query too short"),
