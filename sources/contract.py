@@ -634,7 +634,7 @@ def to_dict(value: Any) -> Any:
     class says so in `stated`.
     """
     if isinstance(value, str):
-        return scalar_text(value)
+        return value if value.isascii() else scalar_text(value)
     if isinstance(value, Excerpt):
         return scalar_text(value.text)
     if value is None or isinstance(value, (bool, int, float)):

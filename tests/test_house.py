@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+
+import moves
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, TOKENS = 100, 130_000
@@ -214,3 +217,15 @@ def test_every_room_says_what_lives_there():
 
 def test_no_module_is_named_after_a_gerund_alone():
     assert [name for name in MODULES if "." in name and name.rpartition(".")[2].endswith("ing")] == []
+
+
+def test_the_walk_is_told_in_the_order_it_is_walked():
+    """The modules that the docstring of `sources` names, by where a search of the sample shelf first comes to each."""
+    walk = (ast.get_docstring(TREES[""]) or "").partition("\n\n")[0]
+    told = [f"sources/{name.replace('.', '/')}.py" for name in re.findall(r"`([a-z_.]+)`", walk)]
+    server = moves.made()
+    moves.walked(server, *moves.QUESTIONS[0])  # modules are loaded on the first
+    walked = list(dict.fromkeys(to for _, to in moves.walked(server, *moves.QUESTIONS[0]) if to in told))
+
+    assert len(told) > 9
+    assert walked == told
