@@ -266,7 +266,11 @@ def _pattern(match: str, folded: str) -> re.Pattern[str] | None:
     before them, and where a printer parted words at line ends."""
     strange = () if folded.isascii() else sorted(set(folded))
     marks = "".join(char for char in strange if unicodedata.category(char)[0] == "M")
-    within = _PARTED + "?" if _IS_PARTED.search(folded) else ""
+    return _compiled(match, marks, _PARTED + "?" if _IS_PARTED.search(folded) else "")
+
+
+@lru_cache(maxsize=256)  # one question is looked for in every row
+def _compiled(match: str, marks: str, within: str) -> re.Pattern[str] | None:
     terms = []
     for phrase, word in _TERM.findall(match):
         parts = re.findall(rf"[\w{marks}]+", fold(phrase or word))
