@@ -58,6 +58,7 @@ class Report:
     reported_total_means: str | None = None
     skipped: int | None = None
     more: bool | None = None
+    last_page: int | None = None
     ordered_on: str | None = None
     media_type_asked: str | None = None
     attribution: str | None = None

@@ -130,8 +130,8 @@ class BooksClient:
 
         Args:
             query: Words, or a phrase in double quotes.
-            limit: Matches per archive; 1 to 25; default 3.
-            page: 1 to 100; default 1.
+            limit: Matches per archive; 1 to 100; default 3.
+            page: 1 to 1000; default 1.
             max_excerpt_chars: 80 to 1200; default 300.
             max_excerpts_per_match: 1 to 10; default 2.
             fan_out: Also ask further wordings when few rows come; default True.
@@ -218,8 +218,8 @@ class BooksClient:
             date_to: Same forms.
             sort: Inside each archive; one of relevance, newest, oldest, title, rating, editions;
                 default relevance.
-            limit: Rows per archive; 1 to 25; default 5.
-            page: 1 to 100; default 1.
+            limit: Rows per archive; 1 to 100; default 5.
+            page: 1 to 1000; default 1.
             fan_out: Also ask further wordings when few rows come; default True.
             sources: Archives to ask; left out: those asked by default.
             facets: Each archive's own terms and counts; default False.
@@ -411,6 +411,7 @@ class BooksClient:
         sources_used: Sequence[int] | None = None,
         next_section_needed: bool | None = None,
         report_id: str | None = None,
+        sources: Sequence[str] | None = None,
     ) -> ReportAnswer:
         """One step of a sourced report.
 
@@ -428,6 +429,7 @@ class BooksClient:
             sources_used: Numbers of the sources listed.
             next_section_needed: False ends the report.
             report_id: Left out: the one open report.
+            sources: Archives to search; left out: those asked by default.
 
         Raises:
             InvalidInput: an argument is refused; nothing was sent.
@@ -448,6 +450,7 @@ class BooksClient:
                 "sources_used": _list(sources_used),
                 "next_section_needed": next_section_needed,
                 "report_id": report_id,
+                "sources": _list(sources),
             },
         )
         assert isinstance(answer, ReportAnswer)
@@ -514,14 +517,15 @@ class BooksClient:
         return tuple(archive for archive in self.archives
                      if (archive.key in chosen if chosen else archive.asked_by_default))
 
-    def _question(self, query: Query, given: Mapping[str, Any], call: Call) -> search.Question:
-        """What is asked of the archives the caller named, in registry order; left out, of those
-        asked by default."""
-        named = given.get("sources")
-        chosen = tuple(archive for archive in self.archives if archive.key in named) if named \
+    def in_scope(self, named: Sequence[str]) -> tuple[type[Archive], ...]:
+        """The archives named, in registry order; none named: those asked by default."""
+        return tuple(archive for archive in self.archives if archive.key in named) if named \
             else self._default()
-        return search.Question(query=query, archives=chosen, fan_out=given.get("fan_out", False),
-                               opener=self._opener, call=call)
+
+    def _question(self, query: Query, given: Mapping[str, Any], call: Call) -> search.Question:
+        return search.Question(query=query, archives=self.in_scope(given.get("sources") or ()),
+                               fan_out=given.get("fan_out", False), opener=self._opener,
+                               call=call)
 
     def _search_inside(self, given: dict[str, Any], call: Call) -> Answer:
         query = replace(_query(given), excerpt_chars=given["max_excerpt_chars"],

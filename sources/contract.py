@@ -332,6 +332,7 @@ class Page:
     `Describes.total_means`. `skipped` counts rows that could not be read. `more` says whether a
     further page exists, None when unknown. `beyond` is a sentence when the page asked lies past the
     last page or past what the archive will ever serve: such an emptiness is never an absence.
+    `last_page` is the number of the last page it will serve, where a total is stated.
     """
 
     records: tuple[Any, ...] = ()  # TextMatch, Record, Heading or Collection, by the call
@@ -341,6 +342,7 @@ class Page:
     beyond: str | None = None
     facets: tuple[Facet, ...] = ()
     notes: tuple[str, ...] = ()
+    last_page: int | None = None
 
 
 def read_rows(

@@ -68,7 +68,7 @@ def test_a_refusal_repeats_at_most_eighty_characters_of_what_came() -> None:
 
 
 @pytest.mark.parametrize(("tool", "given", "message", "hint"), [
-    ("search_items", {"limit": 99}, "search_items.limit is 99; wanted: at most 25.", "limit: Rows per archive. Left out, it is 5."),
+    ("search_items", {"limit": 199}, "search_items.limit is 199; wanted: at most 100.", "limit: Rows per archive. Left out, it is 5."),
     ("search_items", {"creator": ""}, 'search_items.creator is ""; wanted: at least 1 character.', "Change creator, or leave it out."),
     ("search_headings", {"query": ""}, 'search_headings.query is ""; wanted: at least 1 character.', "Change query."),
     ("search_items", {"language": "f"}, 'search_items.language is "f"; wanted: at least 2 characters.',
@@ -94,7 +94,7 @@ def test_an_unknown_archive_among_good_ones_refuses_the_call() -> None:
     ("search_inside", {}, "search_inside needs the argument 'query'."),
     ("search_inside", {"query": "x" * 301}, "at most 300 characters"),
     ("search_inside", {"query": "fog", "limit": 0}, "1 or more"),
-    ("search_inside", {"query": "fog", "limit": 26}, "at most 25"),
+    ("search_inside", {"query": "fog", "limit": 101}, "at most 100"),
     ("search_inside", {"query": "fog", "sources": []}, "at least one entry, or no sources at all"),
     ("search_inside", {"query": "fog", "sources": ["loc", "loc"]}, "a list that names each entry once"),
     ("search_inside", {"query": "fog", "date_from": "1900/01"}, "a date written YYYY, YYYY-MM or YYYY-MM-DD"),

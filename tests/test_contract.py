@@ -202,3 +202,26 @@ def test_what_an_archive_does_not_answer_it_is_absent_from_with_the_reason(archi
     with pytest.raises(InvalidInput) as caught:
         calls[call]()
     assert caught.value.message == because
+
+
+@counting
+def test_the_last_page_is_named_where_a_total_is_stated(case: Case, search: Callable[..., Page]) -> None:
+    assert search(case, case.answer(5, total=12), rows=5).last_page == 3
+
+
+@counting
+def test_fewer_rows_than_the_count_says_are_told_where_no_later_page_has_the_rest(case: Case, search: Callable[..., Page]) -> None:
+    page = search(case, case.answer(1, total=7), rows=10)
+
+    assert page.more is False
+    assert "It counts 7 matches but sent 1 of the 7 rows due on this page; this is no absence." in page.notes
+
+
+def test_a_page_that_repeats_an_earlier_one_is_told_and_promises_no_more(search: Callable[..., Page]) -> None:
+    """An archive that leaves `page` aside says where its rows begin."""
+    case = next(case for case in CASES if case.name == "openlibrary search_items")
+
+    page = search(case, case.answer(5), rows=5, page=2)
+
+    assert (len(page.records), page.more) == (5, None)
+    assert "It was asked for page 2 and sent the rows from number 1 on, which an earlier page has." in page.notes

@@ -37,7 +37,6 @@ EXCEPTIONS = {
     "sources/archives/loc_records.py:describe_page": "one field of a page a row, with its sources in order",
     "sources/archives/loc.py:_planned": "one filter of the catalogue a row",
     "sources/asking/report.py:_search": "one step of a report, whose parts share its draft",
-    "sources/asking/report.py:_collect": "one step of a report, whose parts share its draft",
 }
 
 # Every import points at a later row, or stays in its own; a row's rooms may use one another.

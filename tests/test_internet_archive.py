@@ -98,7 +98,7 @@ def test_matches_lose_their_marks_and_publish_no_page(archive, answer):
     page = archive.search_text(archive.plan_text(Query(words="lantern", rows=3, excerpts_per_record=2)))
 
     assert InternetArchive.text.publishes_page_number is False
-    assert page == Page(total=41, more=True, records=(
+    assert page == Page(total=41, last_page=14, more=True, records=(
         TextMatch(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
                   excerpts=(Excerpt(text="rowed by the lantern till morn- ing, <and> no wind", at=((13, 20),), kind="passage"),
                             Excerpt(text="the lantern & the bell", at=((4, 11),), kind="passage")), excerpt_kind="passage",
@@ -249,7 +249,7 @@ def test_a_page_past_the_last_one_is_told_as_that(archive):
 
     page = archive.search_text(archive.plan_text(Query(words="x", rows=5, page=4)))
 
-    assert page == Page(total=12, more=False, beyond="Page 4 lies past the last page: at 5 rows a page the 12 matches fill 3.")
+    assert page == Page(total=12, last_page=3, more=False, beyond="Page 4 lies past the last page: at 5 rows a page the 12 matches fill 3.")
 
 
 @responses.activate
@@ -258,7 +258,7 @@ def test_a_count_without_rows_is_said_with_its_number(archive):
 
     page = archive.search_text(archive.plan_text(Query(words="x")))
 
-    assert page == Page(total=12, notes=("It counts 12 matches but sent no rows; this is no absence.",))
+    assert page == Page(total=12, last_page=3, notes=("It counts 12 matches but sent no rows; this is no absence.",))
 
 
 @pytest.mark.parametrize(("begin", "end", "filter_map"), [
@@ -382,7 +382,7 @@ def test_catalogue_rows_state_what_the_archive_states(archive, answer):
 
     page = archive.search_catalogue(archive.plan_catalogue(Query(words="lantern", rows=4)))
 
-    assert page == Page(total=9, skipped=1, more=True, records=(
+    assert page == Page(total=9, last_page=3, skipped=1, more=True, records=(
         Record(identifier="archive:lanternvale00orri", title="The lantern of Vale", creator="Orrin, Tess, 1820-1889", year=1858,
                date="1858", media_type="texts", source_url="https://archive.org/details/lanternvale00orri", downloads=412,
                languages=("eng",), publishers=("Quill & Daughter",), span=("1858-01-01", "1858-12-31")),
@@ -413,7 +413,7 @@ def test_counts_are_asked_of_the_route_that_has_them(archive):
     assert sent() == {"service_backend": "metadata", "user_query": "(vale)", "hits_per_page": "2", "page": "1", "sort": "titleSorter:asc",
                       "fields": "identifier,title,creator,year,date,mediatype,downloads,language,publisher",
                       "aggregations": "year,mediatype,language,subject,creator,collection", "aggregations_size": "20"}
-    assert page == Page(total=1, more=False,
+    assert page == Page(total=1, last_page=1, more=False,
                         records=(Record(identifier="archive:vale", title="Vale", media_type="texts", source_url="https://archive.org/details/vale"),),
                         facets=(Facet(field="mediatype", counts_what="items", values=(FacetValue(value="texts", count=1),)),))
 
@@ -435,7 +435,7 @@ def test_collections_carry_the_slug_that_a_search_takes(archive):
     page = archive.browse_collections("vale:books", 25, 1)
 
     assert sent()["q"] == "(vale books) AND mediatype:collection"
-    assert page == Page(total=2, more=False, notes=("Its counts of items are approximate.",), records=(
+    assert page == Page(total=2, last_page=1, more=False, notes=("Its counts of items are approximate.",), records=(
         Collection(slug="archive:valelibrary", title="Vale Library", description="Books & maps.", item_count=120,
                    source_url="https://archive.org/details/valelibrary"),
         Collection(slug="archive:fishing", source_url="https://archive.org/details/fishing")))

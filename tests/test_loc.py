@@ -91,7 +91,7 @@ def test_a_page_row_is_a_passage_only_when_the_match_or_every_word_stands_in_its
 
     page = loc.search_text(LibraryOfCongress.plan_text(Query(words='"silver otter"', rows=4)))
 
-    assert page == Page(total=9, more=True, records=(
+    assert page == Page(total=9, last_page=3, more=True, records=(
         TextMatch(identifier="loc:sn00000011/1888-02-03/ed-1", title="Image 5 of The Larkfield beacon (Larkfield, Ohio), February 3, 1888",
                   year=1888, page_number=5, page_number_is="image", excerpts=(shown("... saw a silver otter by the mill ...", (10, 22)),), excerpt_kind="passage",
                   source_url=f"{ISSUE_PAGE}?sp=5", published_on="1888-02-03", publication="the larkfield beacon (larkfield, ohio) 1880-1899",
@@ -278,7 +278,7 @@ def test_an_empty_later_page_names_the_last_one_when_the_count_is_known(loc):
 
     page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", rows=25, page=9)))
 
-    assert page == Page(total=104, more=False, beyond="Page 9 lies past the last page: at 25 rows a page the 104 matches fill 5.")
+    assert page == Page(total=104, last_page=5, more=False, beyond="Page 9 lies past the last page: at 25 rows a page the 104 matches fill 5.")
 
 
 @responses.activate
@@ -323,7 +323,7 @@ def test_a_count_without_rows_is_told_with_its_number(loc):
 
     page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter")))
 
-    assert page == Page(total=12, notes=("It counts 12 matches but sent no rows; this is no absence.",))
+    assert page == Page(total=12, last_page=3, notes=("It counts 12 matches but sent no rows; this is no absence.",))
 
 
 @responses.activate
@@ -372,7 +372,7 @@ def test_a_catalogue_row_has_an_identifier_only_when_its_record_can_be_read(loc,
 
     page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", rows=6)))
 
-    assert page == Page(total=104, more=True, skipped=2, records=(
+    assert page == Page(total=104, last_page=18, more=True, skipped=2, records=(
         Record(identifier="loc:00000021", title="The otter's year", creator="Moor, Ada, 1840-1901.", year=1881, date="1881-01-01", media_type="book",
                source_url="https://www.loc.gov/item/00000021/", location="ohio; larkfield", online=True, is_item=True,
                languages=("english", "french"), subjects=("otters",), span=("1881-01-01", "1881-12-31")),
@@ -809,7 +809,7 @@ def test_collections_carry_the_slug_that_search_takes(loc, answer):
     page = loc.browse_collections("otter", 25, 1)
 
     assert sent() == {"fo": "json", "at": "results,pagination", "q": "otter", "c": "25", "sp": "1"}
-    assert page == Page(total=2, more=False, skipped=1, notes=("item_count is what the Library states beside a collection; it is approximate.",),
+    assert page == Page(total=2, last_page=1, more=False, skipped=1, notes=("item_count is what the Library states beside a collection; it is approximate.",),
                         records=(
         Collection(slug="loc:otter-prints", title="Otter prints", description="Prints of otters.", item_count=120,
                    source_url="https://www.loc.gov/collections/otter-prints/"),

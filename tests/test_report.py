@@ -36,7 +36,7 @@ def test_a_whole_report_is_made_from_two_archives() -> None:
     assert any("none was read" in note for note in searched["notes"])
     assert listed["next_step"].startswith("Write section 2 of")
     assert written["progress"]["sections_written"] == 2
-    assert done["next_step"] == "Nothing is due: the report is complete."
+    assert done["next_step"] == "Nothing is due: the report has ended."
     document = done["report"]
     assert document.startswith("# London fog\n\n## Introduction\n\nFog came.\n\nSources: [1], [2]\n\n## End\n\nIt went.")
     assert "1. " in document and "Fog & its uses" in document and "https://example.org/b:1" in document
@@ -208,3 +208,67 @@ def test_the_setting_of_another_client_is_not_shared() -> None:
 
     with pytest.raises(InvalidInput, match="No report is open"):
         two.sequential_report(search_sources=True)
+
+
+def test_a_number_that_is_no_source_is_refused_with_the_numbers_there_are() -> None:
+    books = shelf()
+    books.sequential_report(topic="fog", source_count=3)
+    books.sequential_report(search_sources=True)
+
+    with pytest.raises(InvalidInput) as caught:
+        books.sequential_report(section_number=2, content="As [9] shows, and [1884] and [1](https://example.org) are none.")
+
+    assert (caught.value.message, caught.value.hint) == (
+        "content cites [9], which is no source of the report: its sources are [1] to [3].", "Cite the numbers listed under sources.")
+
+
+def test_a_report_ended_early_says_how_much_of_it_is_written() -> None:
+    books = shelf()
+    books.sequential_report(topic="fog", total_sections=5)
+    books.sequential_report(search_sources=True)
+    books.sequential_report(is_bibliography=True)
+
+    done = books.sequential_report(section_number=2, content="Fog came.", next_section_needed=False)
+
+    assert done.step == "ended with 2 of the 5 sections planned"
+
+
+def test_a_further_search_adds_sources_and_renumbers_none() -> None:
+    rows = [record("a:1", title="First")]
+    books = client(archive("a", catalogue=lambda query: page(*rows), media_types=("image",)))
+    books.sequential_report(topic="fog", source_count=2)
+    first = books.sequential_report(search_sources=True)
+    rows.insert(0, record("a:2", title="Second"))
+
+    again = books.sequential_report(search_sources=True)
+
+    assert [source["identifier"] for source in first.sources] == ["a:1"]
+    assert [(source["number"], source["identifier"]) for source in again.sources] == [(1, "a:1"), (2, "a:2")]
+
+
+def test_pictures_are_sought_under_every_pictorial_kind_in_scope_by_the_main_words_first() -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def answered(query: Query) -> Any:
+        asked.append((query.words, query.media_type))
+        kinds = {"carte": record("b:1", media_type="carte", image_url="https://example.org/m.jpg"), "image": record("b:2", media_type="audio")}
+        return page(kinds[query.media_type]) if query.media_type else page()
+
+    books = client(archive("a", catalogue=page(), media_types=("books",)), archive("b", catalogue=answered, media_types=("image", "carte")))
+    books.sequential_report(topic="a history of the harbour lanterns of Larkfield", include_graphics=True, sources=["b"])
+
+    searched = books.sequential_report(search_sources=True)
+
+    assert [entry for entry in asked if entry[1]] == [
+        ("Larkfield", "image"), ("a history of the harbour lanterns of Larkfield", "image"),
+        ("Larkfield", "carte"), ("a history of the harbour lanterns of Larkfield", "carte")]
+    assert [(picture["source"], picture["picture_url"]) for picture in searched.graphics] == [("b", "https://example.org/m.jpg")]
+
+
+def test_the_bibliography_names_the_publisher_that_a_row_states() -> None:
+    books = client(archive("a", catalogue=page(record("a:1", title="Fog", publishers=("Pell & Moss",))), media_types=("books",)))
+    books.sequential_report(topic="fog")
+
+    searched = books.sequential_report(search_sources=True)
+
+    assert "Pell & Moss" in searched.sources[0]["citation"]

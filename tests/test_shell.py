@@ -244,7 +244,7 @@ def test_a_failing_archive_alone_is_status_1_with_its_reason(stand_in, environ, 
 
 
 @pytest.mark.parametrize(("arguments", "told"), [
-    (["search-inside", "fog", "--limit", "50"], "--limit is 50; wanted: at most 25.\nHint: --limit: "),
+    (["search-inside", "fog", "--limit", "150"], "--limit is 150; wanted: at most 100.\nHint: --limit: "),
     (["search-inside", "fog", "--limit", "many"], '--limit is "many"'),
     (["search-inside", "fog", "--sources", "nowhere"], "nowhere"),
     (["search-items"], "search-items needs something to search on"),
@@ -357,7 +357,7 @@ def redirected(environ: dict[str, str], how: str, *arguments: str) -> subprocess
 @posix_only
 @pytest.mark.parametrize("how", ["2>&-", "2>/dev/full", "unread"])
 @pytest.mark.parametrize(("arguments", "status"), [
-    (["search-inside", "lantern", "--sources", "archive,loc", "--csv"], 0), (["search-inside", "fog", "--limit", "50"], 2),
+    (["search-inside", "lantern", "--sources", "archive,loc", "--csv"], 0), (["search-inside", "fog", "--limit", "150"], 2),
     (["search-inside", "fog", "--nosuch"], 2), (["search-inside", "lantern", "--sources", "loc", "--json"], 1), (["--version"], 0),
     (["check", "lok"], 2), (["demo"], 0)])
 def test_output_and_status_never_depend_on_standard_error(archive, environ, how, arguments, status):

@@ -35,7 +35,7 @@ from ..contract import (
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
 from ..languages import language_name, marc_code
 from ..registry import ENTRY_OF
-from ..text import mapping, words
+from ..text import amount, mapping, words
 from . import internet_archive_records as records
 from . import internet_archive_scans as scans
 from .internet_archive_records import ITEM, KEY, NODE, SITE
@@ -379,8 +379,9 @@ class InternetArchive(Archive):
             return Page(beyond=past_ceiling(type(self), records.CEILING + 1, query.rows,
                                             records.CEILING))
         came, total = records.rows_in(reply.value)
+        stated = mapping(mapping(reply.value).get("response")).get("start")
         return page_of_rows(type(self), came, read, page=query.page, rows=query.rows, total=total,
-                            ceiling=records.CEILING,
+                            ceiling=records.CEILING, begins_at=amount(stated),
                             facets=records.read_facets(reply.value, counts_what),
                             notes=_spelling_note(query))
 

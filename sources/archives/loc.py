@@ -337,6 +337,7 @@ class LibraryOfCongress(Archive):
             total=amount(pagination.get("of")),
             ceiling=RETRIEVAL_CEILING,
             more=bool(pagination["next"]) if "next" in pagination else None,
+            begins_at=_before(pagination),
         )
         page = _doubted(page, reply)
         return _counted(page, counts(answer.get("facets"))) if query.facets else page
@@ -841,6 +842,12 @@ def _texts_of(
 
 
 # ---- whether an answer is one --------------------------------------------------------------------
+
+def _before(pagination: Mapping[str, Any]) -> int | None:
+    """How many rows stand before those that came, where the Library says so."""
+    number = amount(pagination.get("from"))
+    return number - 1 if number else None
+
 
 def _doubted(page: Page, reply: Reply) -> Page:
     """The page, with the doubt of a zero that no header stands by."""

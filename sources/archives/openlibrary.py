@@ -555,4 +555,4 @@ def _check_record(reply: Reply) -> None:
 def _page(answer: Mapping[str, Any], read: Callable[[Any], Any], rows: int, page: int = 1) -> Page:
     """The rows of a search answer, at most as many as were asked."""
     return page_of_rows(OpenLibrary, answer["docs"], read, page=page, rows=rows,
-                        total=amount(answer.get("numFound")))
+                        total=amount(answer.get("numFound")), begins_at=amount(answer.get("start")))

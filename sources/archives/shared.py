@@ -30,27 +30,41 @@ def plan_from(query: Query, spelled: Mapping[str, str], because: Mapping[str, st
 def page_of_rows(archive: type[Archive], came: Sequence[Entry], read: Callable[[Entry], Any], *,
                  page: int, rows: int,
                  total: int | None, ceiling: int | None = None, more: bool | None = None,
-                 facets: tuple[Facet, ...] = (),
-                 notes: tuple[str, ...] = ()) -> Page:
+                 facets: tuple[Facet, ...] = (), notes: tuple[str, ...] = (),
+                 begins_at: int | None = None) -> Page:
     """The rows that came, at most `rows`, as one page; `ceiling` is how many rows the archive will
     ever serve.
 
     No rows under a count say that the page lies past the last, or that rows were counted and not
     sent; neither is an absence. `more` is what the archive says itself, used where it states no
-    total.
+    total; `begins_at` is how many rows it says stand before these, where it says so.
 
     Raises:
         UnreadableAnswer: rows came and not one could be read.
     """
     found, skipped = read_rows(came[:rows], read, archive)
     beyond = None if came else past_last(page, rows, total)
-    if total and not came and beyond is None:
-        notes = (*notes, f"It counts {total:,} matches but sent no rows; this is no absence.")
+    before = (page - 1) * rows
+    repeats = bool(came) and begins_at is not None and begins_at < before
+    if repeats:
+        notes = (*notes, f"It was asked for page {page} and sent the rows from number "
+                         f"{(begins_at or 0) + 1:,} on, which an earlier page has.")
+    elif total and beyond is None:
+        notes += _missing(len(came), total, min(rows, total - before), rows)
     if total is not None:  # rows that were counted and not sent leave it unknown
-        more = page * rows < total if came or beyond or not total else None
+        more = before + rows < total if came or beyond or not total else None
+    served = min(total or 0, ceiling - ceiling % rows) if ceiling else total or 0
+    more = more and (ceiling is None or before + 2 * rows <= ceiling)
     return Page(records=found, total=total, skipped=skipped, facets=facets, beyond=beyond,
-                notes=notes,
-                more=more and (ceiling is None or (page + 1) * rows <= ceiling))
+                notes=notes, last_page=-(-served // rows) or None, more=None if repeats else more)
+
+
+def _missing(came: int, total: int, due: int, rows: int) -> tuple[str, ...]:
+    """That fewer rows came than the count says stand on a page which no later page makes up for."""
+    if came >= due or (came and due == rows):
+        return ()
+    sent = f"{came:,} of the {due:,} rows due on this page" if came else "no rows"
+    return (f"It counts {total:,} matches but sent {sent}; this is no absence.",)
 
 
 def past_last(page: int, rows: int, total: int | None) -> str | None:

@@ -7,26 +7,32 @@ row and was not read.
 """
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
-from ..answers import Answer, ItemsAnswer
-from ..contract import Item, Record, to_dict
+from ..answers import Answer, ItemsAnswer, Report
+from ..contract import Archive, Record, to_dict
 from ..errors import InvalidInput, SourceError
-from ..telling.citations import citation
+from ..telling.citations import of_row, plain
 from ..telling.harmless import inert, visible
 from ..transport.call import Call
+from .wordings import wordings
 
 REPORTS_MAX = 20  # open reports kept at once; the one left alone longest goes first
 IDLE_S = 6 * 3600.0  # a report untouched so long is forgotten: a working day's morning or afternoon
 REPORT_LIMIT_BYTES = 25_000  # DESIGN 4, sequential_report: of the finished document, as UTF-8
 # media_type names under which archives file pictures and maps
-PICTURE_KINDS = ("image", "photos", "maps")
+PICTURE_KINDS = ("image", "photos", "maps", "carte")
+PICTURES_A_KIND = 2
+_NO_PICTURE = re.compile(r"audio|sound|sonore|video|film|musi", re.IGNORECASE)
+_CITED = re.compile(r"\[(\d{1,3})\](?!\()")  # [3]; no year, and no text of a link
 _WORDS_A_PAGE = 500  # a printed page of plain text, the usual reckoning
 
 
@@ -34,6 +40,8 @@ class Searcher(Protocol):
     """What the desk needs of a client."""
 
     def ask(self, tool: str, arguments: Mapping[str, Any], call: Call | None = None) -> Answer: ...
+
+    def in_scope(self, named: Sequence[str]) -> tuple[type[Archive], ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +80,7 @@ class Draft:
     page_count: int
     source_count: int
     include_graphics: bool
+    scope: tuple[str, ...]
     touched_s: float
     total_sections: int
     searched: bool = False
@@ -81,6 +90,43 @@ class Draft:
     sections: dict[int, Section] = field(default_factory=dict)
     complete: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(slots=True, kw_only=True)
+class Search:
+    """The searches of one step, with what they say and how they failed."""
+
+    draft: Draft
+    ask: Callable[[Mapping[str, Any]], Answer]
+    notes: list[str] = field(default_factory=list)
+    failures: list[SourceError] = field(default_factory=list)
+
+    def collect(self, arguments: Mapping[str, Any], into: list[dict[str, Any]], most: int,
+                pictures: bool = False) -> None:
+        """The rows of one search that are new, until there are `most`."""
+        if len(into) >= most:
+            return
+        scope = {"sources": list(self.draft.scope)} if self.draft.scope else {}
+        try:
+            answer = self.ask({**arguments, **scope})
+        except SourceError as error:
+            self.failures.append(error)
+            words = arguments.get("query") or arguments["subject"]
+            self.notes.append(f"A search for {words} failed ({error.code}): {error.message}")
+            return
+        assert isinstance(answer, ItemsAnswer)
+        reports = {report.source: report for report in answer.reports}
+        self._note(answer.reports)
+        known = {source["source_url"] for source in into}
+        rows = [row for row in answer.items if row.source_url not in known
+                and not (pictures and _NO_PICTURE.search(row.media_type or ""))]
+        into += [_source(row, reports[row.source]) for row in rows[:most - len(into)]]
+
+    def _note(self, reports: Sequence[Report]) -> None:
+        """Whom to credit, and who failed."""
+        self.draft.credits |= {report.attribution: None for report in reports if report.attribution}
+        self.notes += [f"{report.name} failed ({report.error['code']}); it gave no sources."
+                       for report in reports if report.error]
 
 
 class Desk:
@@ -125,6 +171,7 @@ class Desk:
             page_count=given["page_count"],
             source_count=given["source_count"],
             include_graphics=given.get("include_graphics", False),
+            scope=tuple(given.get("sources", ())),
             touched_s=self._clock(),
             total_sections=total,
         )
@@ -142,65 +189,37 @@ class Desk:
 
     def _search(self, draft: Draft, call: Call) -> ReportAnswer:
         """Sources from every archive's rows: the topic's words first, then the topic as a subject
-        when too few came."""
-        sources: list[dict[str, Any]] = []
-        notes: list[str] = []
-        failures: list[SourceError] = []
+        when too few came. What a further search brings is added, since a number that a section
+        cites never changes."""
+        search = Search(draft=draft, ask=partial(self._searcher.ask, "search_items", call=call))
+        most = len(draft.sources) + draft.source_count
+        sources = list(draft.sources)
         for arguments in ({"query": draft.topic}, {"subject": draft.topic}):
-            if len(sources) < draft.source_count:
-                wanted = {**arguments, "limit": min(25, draft.source_count)}
-                self._collect(draft, wanted, call, sources, draft.source_count, notes, failures)
-        if not sources and failures:
-            raise failures[0]
-        graphics: list[dict[str, Any]] = []
-        if draft.include_graphics:
-            for kind in PICTURE_KINDS:
-                wanted = {"query": draft.topic, "media_type": kind, "limit": 3}
-                self._collect(
-                    draft, wanted, call, graphics, 2 * len(PICTURE_KINDS), notes, failures
-                )
-        draft.sources = [{"number": number, **source} for number, source in enumerate(sources, 1)]
+            search.collect({**arguments, "limit": draft.source_count}, sources, most)
+        if not sources and search.failures:
+            raise search.failures[0]
+        graphics = list(draft.graphics)
+        for kind in self._pictorial(draft):
+            most = len(graphics) + PICTURES_A_KIND
+            for words in dict.fromkeys((_main_words(draft.topic), draft.topic)):
+                wanted = {"query": words, "media_type": kind, "limit": 3, "fan_out": False}
+                search.collect(wanted, graphics, most, pictures=True)
+        draft.sources = [{**source, "number": number} for number, source in enumerate(sources, 1)]
         draft.graphics, draft.searched = graphics, True
-        notes.append(
+        search.notes.append(
             "Sources are rows of catalogue searches; none was read. Read one with get_item before "
             "leaning on it."
         )
         if not sources:
-            notes.insert(0, f"No archive returned a row for {draft.topic!r}; "
-                            "write without sources, or start again with another topic.")
-        return _told(draft, "sources searched", notes)
+            search.notes.insert(0, f"No archive returned a row for {draft.topic!r}; "
+                                   "write without sources, or start again with another topic.")
+        return _told(draft, "sources searched", search.notes)
 
-    def _collect(
-        self,
-        draft: Draft,
-        arguments: dict[str, Any],
-        call: Call,
-        into: list[dict[str, Any]],
-        most: int,
-        notes: list[str],
-        failures: list[SourceError],
-    ) -> None:
-        try:
-            answer = self._searcher.ask("search_items", arguments, call)
-        except SourceError as error:
-            failures.append(error)
-            notes.append(
-                f"A search for {' '.join(map(str, arguments.values()))} failed ({error.code}): "
-                f"{error.message}"
-            )
-            return
-        assert isinstance(answer, ItemsAnswer)
-        for report in answer.reports:
-            if report.attribution:
-                draft.credits[report.attribution] = None
-            if report.status == "failed" and report.error:
-                notes.append(f"{report.name} failed ({report.error['code']}); it gave no sources.")
-        dates = {report.source: (report.retrieved_at or "")[:10] for report in answer.reports}
-        credits = {report.source: report.attribution for report in answer.reports}
-        known = {source["source_url"] for source in into}
-        for record in answer.items:
-            if len(into) < most and record.source_url not in known:
-                into.append(_source(record, dates[record.source], credits[record.source]))
+    def _pictorial(self, draft: Draft) -> list[str]:
+        """The kinds of pictures that the archives in scope file, when pictures are wanted."""
+        known = {kind for archive in self._searcher.in_scope(draft.scope)
+                 for kind in archive.media_types}
+        return [kind for kind in PICTURE_KINDS if draft.include_graphics and kind in known]
 
     def _write(self, draft: Draft, given: Mapping[str, Any]) -> ReportAnswer:
         """A section, or the bibliography built from the sources; written again, it replaces what
@@ -231,7 +250,11 @@ class Desk:
             if section.is_bibliography
             else f"section {section.number} written"
         )
-        return _told(draft, "complete" if last else step)
+        if not last:
+            return _told(draft, step)
+        written = sum(number <= total for number in sections)
+        return _told(draft, "complete" if written == total else
+                     f"ended with {written} of the {total} sections planned")
 
     # ---- the drafts ------------------------------------------------------------------------------
 
@@ -268,22 +291,16 @@ class Desk:
 
 # ---- what a step says ----------------------------------------------------------------------------
 
-def _source(record: Record, retrieved_on: str, credit: str | None) -> dict[str, Any]:
+def _main_words(topic: str) -> str:
+    """The topic as the first of its reductions; a picture is filed under few words."""
+    return next((wording.text for wording in wordings(topic)[1:]
+                 if '"' not in topic and wording.derivation != "without diacritics"), topic)
+
+
+def _source(record: Record, report: Report) -> dict[str, Any]:
     """A row as a source or a picture: what the row states, its citation, and an image's address
     only where the row has one."""
-    item = Item(
-        identifier=record.identifier or record.source_url,
-        source=record.source,
-        source_name=record.source_name,
-        title=record.title,
-        creator=record.creator,
-        creators=(record.creator,) if record.creator else (),
-        year=record.year,
-        date=record.date,
-        media_type=record.media_type,
-        source_url=record.source_url,
-        attribution=credit,
-    )
+    cited = of_row(record, retrieved_on=report.retrieved_at or "", credit=report.attribution)
     stated = {
         "identifier": record.identifier,
         "source": record.source,
@@ -292,8 +309,8 @@ def _source(record: Record, retrieved_on: str, credit: str | None) -> dict[str, 
         "date": record.date,
         "media_type": record.media_type,
         "source_url": record.source_url,
-        "picture_url": record.cover_url,
-        "citation": citation(item, retrieved_on=retrieved_on)["plain"],
+        "picture_url": record.cover_url or record.image_url,
+        "citation": plain(cited),
     }
     return {name: to_dict(value) for name, value in stated.items() if value is not None}
 
@@ -309,6 +326,13 @@ def _section(draft: Draft, given: Mapping[str, Any]) -> Section:
             hint="Use the numbers listed under sources.",
         )
     content = visible(given.get("content", "")).strip()
+    cited = [number for number in map(int, _CITED.findall(content))
+             if not 0 < number <= len(draft.sources)]
+    if cited:
+        known = f"its sources are [1] to [{len(draft.sources)}]" if draft.sources else "it has none"
+        raise InvalidInput(
+            f"content cites [{cited[0]}], which is no source of the report: {known}.",
+            hint="Cite the numbers listed under sources.")
     if not content and not is_bibliography:
         raise InvalidInput(f"Section {number} has no content.", hint="Give content.")
     title = inert(
@@ -326,7 +350,7 @@ def _section(draft: Draft, given: Mapping[str, Any]) -> Section:
 def _due(draft: Draft) -> str:
     """The step that is due, with the arguments that make it."""
     if draft.complete:
-        return "Nothing is due: the report is complete."
+        return "Nothing is due: the report has ended."
     if not draft.searched:
         return "Search for sources: search_sources true."
     if not any(section.is_bibliography for section in draft.sections.values()):

@@ -378,7 +378,8 @@ def _report(walk: Walk, harvest: Harvest, count: int) -> Report:
     if describes:
         told = describes.no_total_because if first.total is None else describes.total_means
     return replace(report, count=count, reported_total=first.total, reported_total_means=told,
-                   skipped=sum(page.skipped for page in harvest.pages) or None, more=first.more)
+                   skipped=sum(page.skipped for page in harvest.pages) or None, more=first.more,
+                   last_page=first.last_page)
 
 
 def _asked_of(harvest: Harvest) -> Iterator[tuple[str, Any]]:
