@@ -1,9 +1,8 @@
-"""Languages: the MARC code that catalogues file, the two-letter code people write, and the English
-name.
+"""Languages: the MARC code that catalogues file, the two-letter code people write, and the names.
 
 The table is languages.tsv, a language a line: MARC code, two-letter code, terminological code where
-it differs (else "-"), English name. It is read when the first language is asked for, since a host
-waits for the list of tools.
+it differs (else "-"), English name, and of the languages most asked for the French one. It is read
+when the first language is asked for, since a host waits for the list of tools.
 
 Source: ISO 639-2 (bibliographic codes, which MARC uses) beside ISO 639-1, as the Library of
 Congress publishes both.
@@ -14,6 +13,7 @@ import functools
 from pathlib import Path
 
 from .errors import InvalidInput
+from .text import fold
 
 TABLE = Path(__file__).with_name("languages.tsv")
 
@@ -48,9 +48,19 @@ def marc_code(code: str) -> str:
         return known
     if len(wanted) == 3 and wanted.isascii() and wanted.isalpha():
         return wanted
-    raise InvalidInput(f"language is {code!r}, which is no language code known here.",
+    meant = code_of_name(wanted)
+    raise InvalidInput(f"language is {code!r}, which is no language code known here."
+                       + (f" Did you mean {meant!r}?" if meant else ""),
                        hint="Give a three-letter MARC code (fre, ger, chi) or a two-letter code "
                             "(fr, de, zh).")
+
+
+def code_of_name(name: str) -> str | None:
+    """The MARC code of a language by its English or French name; None when the table has no such
+    name."""
+    wanted = fold(name.strip())
+    return next((row[0] for row in rows() for part in row[3:]
+                 if wanted in map(fold, (part, *part.split("; ")))), None)
 
 
 def language_name(code: str) -> str | None:

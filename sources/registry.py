@@ -26,7 +26,8 @@ class Entry:
     """What is said of an archive before it is asked. `adapter` is its module in `archives` and its
     class there.
 
-    `after_consent` are the calls it answers once BOOKS_GALLICA_CONTENTS is set.
+    `holds` says in a line what its texts and its catalogue are and how long it takes where that is
+    long. `after_consent` are the calls it answers once BOOKS_GALLICA_CONTENTS is set.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Entry:
     media_types: tuple[str, ...]
     asked_by_default: bool = True
     after_consent: tuple[str, ...] = ()
+    holds: str = ""
 
     def offers(self, settings: Settings) -> tuple[str, ...]:
         return tuple(call for call in self.answers if call not in self.after_consent
@@ -45,28 +47,36 @@ class Entry:
 ENTRIES = (
     Entry(key="archive", name="the Internet Archive", adapter="internet_archive.InternetArchive",
           answers=("search_inside", "search_items", "get_item", "read_text", "browse_collections"),
-          media_types=("texts", "movies", "audio", "image", "software", "data", "web")),
+          media_types=("texts", "movies", "audio", "image", "software", "data", "web"),
+          holds="Text: books and papers of every language, scanned or deposited; a document, no "
+                "page. Catalogue: what depositors wrote"),
     Entry(key="loc", name="the Library of Congress", adapter="loc.LibraryOfCongress",
           answers=("search_inside", "search_items", "get_item", "read_text", "search_headings",
                    "browse_collections"),
           media_types=("books", "photos", "maps", "audio", "film-and-videos", "manuscripts",
-                       "notated-music", "newspapers")),
+                       "notated-music", "newspapers"),
+          holds="Text: American newspapers 1736-1963, page by page, 30 to 45 s an answer. "
+                "Catalogue: its collections of every kind"),
     Entry(key="bnf", name="data.bnf.fr", adapter="bnf.DataBnf",
           answers=("search_items", "get_item", "search_headings"),
-          media_types=("work",)),
+          media_types=("work",),
+          holds="Titles of works, asked for those alone; names and RAMEAU subjects as headings"),
     Entry(key="bnfcatalogue", adapter="bnf_catalogue.BnfCatalogue",
           name="the general catalogue of the Bibliothèque nationale de France",
           answers=("search_items", "get_item"),
           media_types=("texte-imprime", "musique-notee", "carte", "enregistrement-sonore",
                        "image-animee", "image-fixe", "monnaie-medaille", "objet", "multimedia",
-                       "document-electronique", "manuscrit", "spectacle")),
+                       "document-electronique", "manuscrit", "spectacle"),
+          holds="Every edition that France's national library holds, by any field"),
     Entry(key="openlibrary", name="Open Library", adapter="openlibrary.OpenLibrary",
-          answers=("search_items", "get_item", "search_headings"), media_types=("work",)),
+          answers=("search_items", "get_item", "search_headings"), media_types=("work",),
+          holds="Works and their editions, written by readers; authors and subjects as headings"),
     Entry(key="gallica", name="Gallica", adapter="gallica.Gallica", asked_by_default=False,
           answers=("search_inside", "search_items", "get_item", "read_text"),
           after_consent=("search_inside", "read_text"),
           media_types=("monographie", "periodique", "fascicule", "manuscrit", "image", "carte",
-                       "partition", "musique", "objet", "video", "sonore")),
+                       "partition", "musique", "objet", "video", "sonore"),
+          holds="France's digital library; 5 s between requests, 25 s for the text of a page"),
 )
 ENTRY_OF = {entry.key: entry for entry in ENTRIES}
 
@@ -106,11 +116,16 @@ pause it is owed."""
 
 
 def instructions(settings: Settings, archives: Sequence[Entry] = ENTRIES) -> str:
-    """What a model must know before its first call, at most 2,500 characters."""
+    """What a model must know before its first call, at most 3,200 characters."""
     lines = [f"- {archive.key}: {archive.name}; "
              f"{', '.join(archive.offers(settings))}{_when_asked(archive, settings)}"
-             for archive in archives]
+             f"{_held(archive)}" for archive in archives]
     return _HOW_TO_READ + "\nArchives and what they answer:\n" + "\n".join(lines)
+
+
+def _held(archive: Entry) -> str:
+    kinds = f" media_type: {' '.join(archive.media_types)}." if archive.media_types else ""
+    return f" {archive.holds}.{kinds}" if archive.holds else kinds
 
 
 def _when_asked(archive: Entry, settings: Settings) -> str:

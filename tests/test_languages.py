@@ -26,7 +26,7 @@ def test_a_three_letter_code_that_is_not_listed_is_taken_as_marcs_own(written):
     assert marc_code(written) == written.lower()
 
 
-@pytest.mark.parametrize("written", ["xx", "", "f", "french", "f1e", "фре"])
+@pytest.mark.parametrize("written", ["xx", "", "f", "frensh", "f1e", "фре"])
 def test_an_unknown_code_is_refused_not_dropped(written):
     """A language that is not sent would widen the answer unseen."""
     with pytest.raises(InvalidInput) as refusal:
@@ -47,4 +47,4 @@ def test_no_code_of_the_table_names_two_languages():
     codes = [code for row in languages.rows() for code in set(row[:3]) - {"-"}]
 
     assert sorted(codes) == sorted(set(codes))
-    assert all(len(row) == 4 and len(row[0]) == 3 and len(row[1]) == 2 for row in languages.rows())
+    assert all(len(row) in (4, 5) and len(row[0]) == 3 and len(row[1]) == 2 for row in languages.rows())

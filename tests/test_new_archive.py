@@ -90,8 +90,9 @@ def test_one_module_and_one_registry_line_put_an_archive_into_the_server(shelf: 
     arguments = {tool["name"]: tool["inputSchema"]["properties"] for tool in listed["tools"]}
     payload = called["structuredContent"]
     assert count == 1
-    assert "- village: the Village Library; search_items." in opened["instructions"].splitlines()
-    assert all(rules["sources"]["items"]["enum"][-1] == "village" for rules in arguments.values() if "sources" in rules)
+    assert "- village: the Village Library; search_items. media_type: shelved." in opened["instructions"].splitlines()
+    assert {tool for tool, rules in arguments.items() if "village" in rules.get("sources", {}).get("items", {}).get("enum", ())} == {
+        "search_items", "sequential_report"}
     assert "shelved" in arguments["search_items"]["media_type"]["enum"]
     assert (read_row(payload), payload["per_source"][-1]["status"]) == ([ROW], "answered")
     assert "1. A lamp for Marrow Head — Ada Thorne (1902)" in called["content"][0]["text"]

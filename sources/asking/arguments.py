@@ -11,12 +11,13 @@ import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
 
 from ..contract import FIELDS, Archive
 from ..errors import InvalidInput
+from ..languages import marc_code
 from ..telling.harmless import shortened
 from .schemas import SCHEMAS, TOOLS, schema_file, tool_schema, tool_schemas
 
@@ -24,6 +25,20 @@ __all__ = ["SCHEMAS", "TOOLS", "check", "nearest", "schema_file", "tool_schema",
 # What DESIGN allows beside native_query.
 _BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}
 SHOWN_CHARS = 80  # how much of what came a refusal repeats
+SHOWN_ERRORS = 8
+# What others call an argument or a kind of material; of each, what there is here.
+_MEANT = {
+    "q": ("query",), "text": ("query",), "author": ("creator",), "state": ("place",),
+    "year": ("year_from", "year_to"), "from": ("year_from", "date_from"),
+    "to": ("year_to", "date_to"), "start_date": ("date_from",), "end_date": ("date_to",),
+    "count": ("limit",), "rows": ("limit",), "id": ("identifier",), "newspaper": ("publication",),
+    "source": ("sources",), "archives": ("sources",), "type": ("media_type",),
+    "mediatype": ("media_type",), "lang": ("language",),
+    "livre": ("books", "monographie", "texte-imprime", "texts"), "book": ("books", "monographie"),
+    "photo": ("photos", "image", "image-fixe"), "map": ("maps", "carte"), "carte": ("maps",),
+    "film": ("film-and-videos", "movies", "video", "image-animee"), "score": ("notated-music",
+    "partition", "musique-notee"), "journal": ("newspapers", "periodique"),
+}
 _TO_SEARCH_ON = ("query", *FIELDS, "media_type", "year_from", "year_to", "date_from", "date_to")
 
 # Arguments that hold words; double marks of many languages, opening, what stands between, closing.
@@ -45,16 +60,11 @@ def check(
     """
     schema = tool_schema(tool, archives)["inputSchema"]
     properties = schema["properties"]
-    for name in arguments:
-        if name not in properties:
-            raise InvalidInput(
-                f"{tool} takes no argument {name[:SHOWN_CHARS]!r}.{nearest(name, properties)}",
-                hint="Its arguments are: " + ", ".join(properties) + ".",
-            )
+    needed = schema.get("required", ())
     given = {
-        name: _read(value, properties[name])
+        name: _read(value, properties[name]) if name in properties else value
         for name, value in arguments.items()
-        if value is not None
+        if value is not None and (value != "" or name in needed)  # many models fill in every text
     }
     _validate(tool, given, schema)
     given |= {name: _tidied(given[name]) for name in _WORDED if isinstance(given.get(name), str)}
@@ -80,13 +90,18 @@ def _tidied(text: str) -> str:
 def nearest(name: str, names: Iterable[str]) -> str:
     """The name that was probably meant, as a question; empty where none is near. The same beginning
     counts for more."""
+    names = list(names)
+    said_so = [other for other in _MEANT.get(name.lower(), ()) if other in names]
+    if said_so:
+        return f" Did you mean {' and '.join(map(repr, said_so))}?"
+
     def likeness(other: str) -> float:
         return (
             difflib.SequenceMatcher(None, name, other).ratio()
             + len(commonprefix([name, other])) / 10
         )
 
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     return f" Did you mean {max(close, key=likeness)!r}?" if close else ""
 
 
@@ -97,20 +112,13 @@ def _read(value: Any, rule: Mapping[str, Any]) -> Any:
     """
     wanted = rule.get("type")
     if wanted == "array":
-        if isinstance(value, str):
-            value = _read_list(value)
-        items = rule.get("items", {})
-        return [_read(entry, items) for entry in value] if isinstance(value, list) else value
+        return _each_read(_read_list(value) if isinstance(value, str) else value, rule)
     if isinstance(value, str) and wanted in ("integer", "boolean"):
         text = value.strip()
         if wanted == "boolean":
             return {"true": True, "false": False}.get(text.lower(), value)
-        digits = text.lstrip("-")
-        return (
-            int(text)
-            if digits.isascii() and digits.isdigit() and len(digits) < 10 and text.count("-") <= 1
-            else value
-        )
+        number = re.fullmatch(r"(-?\d{1,9})(?:\.0+)?", text, re.ASCII)
+        return int(number[1]) if number else value
     if wanted == "integer" and isinstance(value, float) and value.is_integer() and abs(value) < 1e9:
         return int(value)  # 5.0 is how some hosts write 5
     if (
@@ -121,6 +129,15 @@ def _read(value: Any, rule: Mapping[str, Any]) -> Any:
     ):
         return str(value)  # a year or a number of a book, written without quotation marks
     return value
+
+
+def _each_read(value: Any, rule: Mapping[str, Any]) -> Any:
+    """The entries of a list, each read, one named twice as named; no list as it came."""
+    if not isinstance(value, list):
+        return value
+    read = [_read(entry, rule.get("items", {})) for entry in value]
+    return (list(dict.fromkeys(read)) if all(isinstance(entry, (str, int)) for entry in read)
+            else read)
 
 
 def _read_list(text: str) -> Any:
@@ -138,27 +155,34 @@ def _validate(tool: str, given: dict[str, Any], schema: dict[str, Any]) -> None:
 
     errors = sorted(Draft202012Validator(schema).iter_errors(given),
                     key=lambda error: [str(step) for step in error.absolute_path])
-    if errors:
-        raise _refusal(tool, errors[0], schema)
+    told = dict(part for error in errors for part in _refusals(tool, error, schema))
+    if told:
+        hints = dict.fromkeys(hint for hint in told.values() if hint)
+        raise InvalidInput(" ".join(list(told)[:SHOWN_ERRORS]),
+                           hint=" ".join(list(hints)[:SHOWN_ERRORS]) or None)
 
 
-def _refusal(tool: str, error: Any, schema: dict[str, Any]) -> InvalidInput:
-    """One schema error in words: the field, what came, what is allowed."""
+def _refusals(tool: str, error: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
+    """One schema error in words: the field, what came, what is allowed; and what would do
+    instead."""
+    properties = schema["properties"]
     if error.validator == "required":
-        missing = [name for name in error.validator_value if name not in error.instance]
-        return InvalidInput(
-            f"{tool} needs the argument {missing[0]!r}.", hint=_description(schema, missing[0])
-        )
+        for name in error.validator_value:
+            if name not in error.instance:
+                yield f"{tool} needs the argument {name!r}.", _description(schema, name)
+        return
+    if error.validator == "additionalProperties":
+        for name in sorted(set(error.instance) - set(properties)):
+            yield (f"{tool} takes no argument {name[:SHOWN_CHARS]!r}.{nearest(name, properties)}",
+                   "Its arguments are: " + ", ".join(properties) + ".")
+        return
     name, *entry = [*error.absolute_path] or ["arguments"]
     where = f"{tool}.{name}" + (f", entry {entry[0] + 1}," if entry else "")
     came = json.dumps(error.instance, ensure_ascii=False, default=str)
     came = shortened(came, SHOWN_CHARS)
     rule, limit = error.validator, error.validator_value
     meant = nearest(str(error.instance), list(map(str, limit))) if rule == "enum" else ""
-    return InvalidInput(
-        f"{where} is {came}; wanted: {_allowed(rule, limit, name)}.{meant}",
-        hint=_usual(schema, name),
-    )
+    yield f"{where} is {came}; wanted: {_allowed(rule, limit, name)}.{meant}", _usual(schema, name)
 
 
 def _allowed(rule: str, limit: Any, name: str) -> str:
@@ -178,8 +202,6 @@ def _allowed(rule: str, limit: Any, name: str) -> str:
             return f"at most {limit} characters"
         case "pattern":
             return "a date written YYYY, YYYY-MM or YYYY-MM-DD"
-        case "uniqueItems":
-            return "a list that names each entry once"
         case "minItems":
             return f"at least one entry, or no {name} at all"
         case _:
@@ -209,6 +231,8 @@ def _check_combination(tool: str, given: Mapping[str, Any]) -> None:
         empty = tool == "search_items" and not asked.strip()  # its fields may be enough
         if not (empty or given.get("native_query") or any(map(str.isalnum, asked))):
             raise InvalidInput(f"{tool}.{name} holds no word.", hint="Give words to look for.")
+    if given.get("language") and not given.get("native_query"):
+        marc_code(given["language"])
     if tool == "search_items":
         _check_catalogue_search(given)
     for name in ("date_from", "date_to"):
@@ -277,5 +301,5 @@ def _check_order(given: Mapping[str, Any], low: str, high: str, key: Any) -> Non
     if start > end:
         raise InvalidInput(
             f"{low} ({given[low]}) lies after {high} ({given[high]}): the range names no time.",
-            hint=f"Swap {low} and {high}.",
+            hint=f"Swap them: {low} {given[high]}, {high} {given[low]}.",
         )

@@ -57,7 +57,14 @@ def tool_schemas(
     """For each tool offered, in order: title, description, inputSchema, outputSchema; the two
     enumerations filled in."""
     offered = [name for name in TOOLS if settings.tools is None or name in settings.tools]
-    return {name: tool_schema(name, archives) for name in offered}
+    return {name: tool_schema(name, _able(name, archives)) for name in offered}
+
+
+def _able(tool: str, archives: Sequence[Listed]) -> Sequence[Listed]:
+    """The archives that a host is shown for a tool: those that can answer it. One that cannot is
+    absent with the reason when it is named all the same."""
+    call = "search_items" if tool == "sequential_report" else tool
+    return [archive for archive in archives if call in archive.answers]
 
 
 def tool_schema(name: str, archives: Sequence[Listed]) -> dict[str, Any]:
