@@ -26,7 +26,7 @@ from .asking.cite import cite as cite_together
 from .asking.log import LogAnswer, SearchLog
 from .asking.report import Desk, ReportAnswer
 from .asking.together import Opened, Opener
-from .contract import CALLS, FIELDS, Archive, Query
+from .contract import CALLS, FIELDS, Archive, Query, to_dict
 from .errors import SourceError
 from .registry import ARCHIVES
 from .settings import VERSION, Settings, read_settings
@@ -89,6 +89,8 @@ class BooksClient:
                     for call in CALLS
                     if (reason := archive.absence(call, self.settings))
                 },
+                "describes": {call: to_dict(said) for call, said in (
+                    ("search_inside", archive.text), ("search_items", archive.catalogue)) if said},
                 "lanes": [lane for lane in state["lanes"] if lane["archive"] == archive.key],
             }
             for archive in self.archives

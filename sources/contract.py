@@ -343,6 +343,7 @@ class Page:
     facets: tuple[Facet, ...] = ()
     notes: tuple[str, ...] = ()
     last_page: int | None = None
+    lost: bool = False  # a list inside a record that could not be read; `notes` say why
 
 
 def read_rows(
@@ -514,6 +515,7 @@ class ItemPage:
     list_total: int | None = None
     # remarks on this reading (a record was merged, a list could not be read …)
     notes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()  # the sections that could not be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,7 @@ def _adapter(entry: Entry) -> Any:
 
 _HOW_TO_READ = """\
 One question goes to several archives at once; their answers are put together, never compared.
+Rows of several archives alternate; nothing is ranked across them.
 Read per_source before concluding: answered, failed (nothing is known of what it holds) or absent \
 (it cannot answer this, with the reason). Zero rows from one archive says nothing about another. \
 Counts are each archive's own and are never added.
@@ -105,8 +106,8 @@ Excerpts are scanned text and can be misread. A passage holds the searched words
 is the start of the page and may not. Quote a passage with its source_url; open the page for an \
 opening.
 page_number is what page_number_is says (leaf, image, view), not the printed number.
-A filter in filters_dropped was not applied by that archive. year_means says what a year measures \
-there.
+A filter in filters_dropped was not applied by that archive. What it searches, whether every word \
+must occur, and what its rows and years are: per_source, and the resource books://archives.
 Rights are stated record by record: null grants nothing. Keep the credit in attribution.
 search_inside finds words in text; search_items finds records; get_item reads one; read_text \
 reads a page or searches inside one record; search_headings and browse_collections give values \

@@ -4,10 +4,12 @@ from __future__ import annotations
 import copy
 import json
 
+import bench
 import pytest
 
 from sources.answers import NOBODY_ASKED, AllFailed, Report
 from sources.errors import InvalidInput, RateLimited
+from sources.settings import Settings
 from sources.telling.harmless import MARK, inert
 from sources.telling.text_block import render, render_error
 
@@ -126,8 +128,7 @@ def test_the_matches_of_a_search_inside_are_told_in_full():
     shown = render("search_inside", INSIDE)
 
     assert shown.split("\n") == [
-        "Search inside: “wet fog”, page 1: 2 rows, 2 excerpts: 1 passage with the words found, 1 page opening that may lack them.",
-        "Excerpts: scanned text as a machine read it, quoted; words can be wrong.",
+        "Search inside: “wet fog”: 2 rows, 2 excerpts: 1 passage with a searched word, 1 page opening that may lack them.",
         "Failed: the Library of Congress, during the read: rate_limited. The Library asked for a pause. Wait. Ask again in about 60 minutes.",
         "Absent: data.bnf.fr: It holds no page text.",
         "1. Harbour tales — Ada Quay (1880)",
@@ -140,15 +141,13 @@ def test_the_matches_of_a_search_inside_are_told_in_full():
         "   page opening, not the match: “THE DAILY QUAY”",
         "   found by “wetfog”",
         "Note: One row carries no year.",
-        "Order: Rows alternate.",
         "Facets: the Internet Archive, year, counting documents: 1880 12.",
-        "Answered: the Internet Archive, 2 rows; its own count: 1,234 (documents whose text matches) for the words as asked; "
-        "unreadable and dropped: 1; reads the recognised text of scans; gives no page number; every word must occur; "
-        "a year is the year filed for the item; date_from sent as year>=1850; place not applied, Its index holds no place; "
+        "Answered: the Internet Archive, 2 rows; its own count: 1,234 for the words as asked; "
+        "unreadable and dropped: 1; date_from sent as year>=1850; place not applied, Its index holds no place; "
         "from the cache, of 2026-11-02.",
         "Wordings: the Internet Archive: “wet fog” (as asked): 1 row, 1 new; “wetfog” (run together): 1 row, 1 new; “wét” (without "
         "diacritics): withheld, enough rows had come.",
-        "More: the Internet Archive: ask again with page 2.",
+        "More: page 2 of the Internet Archive.",
         "Credit: Internet Archive, retrieved 2026-11-02.",
     ]
 
@@ -157,19 +156,17 @@ def test_the_rows_of_a_catalogue_search_are_told_as_what_they_are():
     shown = render("search_items", ITEMS)
 
     assert shown.split("\n") == [
-        "Catalogue search: “quai”, page 1: 2 rows.",
+        "Catalogue search: “quai”: 2 rows.",
         "1. Le quai — Ada Quay (1880-01-01)",
-        "   bnf:temp-work/1 (provisional) · data.bnf.fr · work · at Shelf 3 · not online · a page about it, no record · e-book access borrowable",
+        "   bnf:temp-work/1 (provisional) · data.bnf.fr · work · at Shelf 3 · not online · a page about it, no record · e-book: borrowable",
         "   https://data.example/1",
         "   2 editions; 1 download; rated 4.5 by 2; availability: status open, copies 1; matching edition: title Quai; 4 matching editions; "
-        "in fre; by Quay & Co; on a, b, c and 1 more; author openlibrary:OL1A",
+        "language fre; published by Quay & Co; on a, b, c and 1 more; author openlibrary:OL1A",
         "2. A page (1900)",
         "   no identifier to read by; open the address · loc",
         "   https://loc.example/x",
         "Identifier: one marked provisional can still be replaced by its archive.",
-        "Order: Rows alternate.",
-        "Answered: data.bnf.fr, 1 row; asked as work; searches titles of works; a row is a work; a row may hold only some of the words; "
-        "ordered on first year.",
+        "Answered: data.bnf.fr, 1 row; asked for work alone; ordered on first year.",
         "Credit: BnF, retrieved 2026-11-02.",
     ]
 
@@ -230,7 +227,7 @@ def test_a_page_that_is_named_like_its_record_does_not_name_it_twice():
 
 
 @pytest.mark.parametrize(("failed", "told"), [
-    ((), "2 (pages)"), ((1,), "2 (pages)"), ((0,), "2 (pages) for “wetfog”")],
+    ((), "2"), ((1,), "2"), ((0,), "2 for “wetfog”")],
     ids=["one wording", "a second failed", "the first failed"])
 def test_an_archives_own_count_names_its_wording_where_that_is_not_plain(failed, told):
     """With rows from two wordings the count is that of the words as asked; where those failed, of the first that was answered."""
@@ -249,7 +246,7 @@ def test_a_search_without_a_row_speaks_of_no_excerpt():
 
     shown = render("search_inside", {"query": "fog", "hits": [], "hit_count": 0, "excerpt_kinds": kinds, "per_source": [BARE]})
 
-    assert shown == "Search inside: “fog”, page 1: 0 rows.\nAnswered: the Internet Archive, 0 rows."
+    assert shown == "Search inside: “fog”: 0 rows.\nAnswered: the Internet Archive, 0 rows."
 
 
 def test_that_nobody_was_asked_is_said_once_with_its_reason():
@@ -305,7 +302,7 @@ def test_collections_show_the_slug_to_use():
         "1. Quays", "   loc:quays · the Library of Congress · 12 items · https://loc.example/quays", "   Old quays.",
         "2. (no title stated)", "   archive:fog · the Internet Archive · https://a.example/",
         "Answered: the Library of Congress, 2 rows.", "Answered: the Internet Archive, 0 rows.",
-        "More: the Library of Congress: ask again with the next page.",
+        "More: the next page of the Library of Congress.",
     ]
 
 
@@ -366,17 +363,28 @@ def test_ten_rows_cost_at_most_three_fifths_of_their_structured_content(tool):
     assert shown <= 0.6 * len(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode())
 
 
+@pytest.mark.parametrize(("rows", "share"), [(5, 0.30), (1, 0.45)], ids=["ten rows", "two rows"])
+@pytest.mark.parametrize(("tool", "sources"), [("search_inside", ["archive", "loc"]), ("search_items", ["archive", "loc"]),
+                                               ("search_items", ["bnf", "openlibrary"])])
+def test_what_is_not_rows_stays_a_small_part_of_the_text(tool: str, sources: list[str], rows: int, share: float) -> None:
+    with bench.archives(rows) as stand_in:
+        text, _ = bench._answered(bench._unpaced(Settings(gateway=stand_in.address)), tool, limit=rows, sources=sources)
+    told = [line for line in text.split("\n") if line.startswith("   ") or line[:1].isdigit()]
+
+    assert 1 - len("\n".join(told)) / len(text) <= share
+
+
 @pytest.mark.parametrize("tool", ["search_inside", "search_items"])
 def test_with_no_row_the_notes_come_before_everything_else_of_an_answered_archive(tool):
     payload = {**SAMPLES[tool], "hits": [], "items": [], "facets": [], "per_source": [ARCHIVE], "notes": ["Nothing matched; broaden the words."]}
 
-    assert render(tool, payload).split("\n")[1 + (tool == "search_inside")] == "Note: Nothing matched; broaden the words."
+    assert render(tool, payload).split("\n")[1] == "Note: Nothing matched; broaden the words."
 
 
 def test_an_answer_that_nobody_was_asked_for_says_so_first():
     payload = {**INSIDE, "hits": [], "facets": [], "per_source": [BNF], "notes": []}
 
-    assert render("search_inside", payload).split("\n")[2] == "Nothing asked: none of the archives in scope can take this question."
+    assert render("search_inside", payload).split("\n")[1] == "Nothing asked: none of the archives in scope can take this question."
 
 
 def test_a_long_passage_is_cut_around_the_words_that_were_found():
@@ -391,13 +399,13 @@ def test_a_long_passage_is_cut_around_the_words_that_were_found():
 
 def test_an_answer_of_nothing_but_what_must_be_there_is_told():
     assert render("search_items", {"page": 1, "items": [], "item_count": 0, "per_source": [], "queries_run": 0, "media_types": [], "order": "",
-                                   "notes": []}) == "Catalogue search: by fields alone, page 1: 0 rows."
+                                   "notes": []}) == "Catalogue search: by fields alone: 0 rows."
 
 
 def test_the_last_page_is_never_answered_with_a_page_the_schema_forbids():
-    shown = render("search_items", {**ITEMS, "page": 100, "per_source": [{**ITEMS["per_source"][0], "more": True}]})
+    shown = render("search_items", {**ITEMS, "page": 1000, "per_source": [{**ITEMS["per_source"][0], "more": True}]})
 
-    assert "More: data.bnf.fr: narrow the question, for page 100 is the last." in shown.split("\n")
+    assert "More: narrow the question, for page 1000 is the last: data.bnf.fr." in shown.split("\n")
 
 
 def test_an_error_names_its_code_the_next_step_and_the_wait():

@@ -357,7 +357,7 @@ class DataBnf(Archive):
         cut = (f"The record was cut at {STATEMENTS_OF_A_RECORD} rows, so some of what it states is "
                f"missing here.",)
         return ItemPage(item=records.read_item(local, thing, editions.records),
-                        list_total=editions.total,
+                        list_total=editions.total, lost=("editions",) if editions.lost else (),
                         notes=(*(cut if answer.row_count >= STATEMENTS_OF_A_RECORD else ()),
                                *editions.notes))
 

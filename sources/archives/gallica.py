@@ -584,7 +584,7 @@ class Gallica(Archive):
         if unlisted:
             notes = (*notes, f"Gallica: the list of pages could not be read: {unlisted}")
         if not listed:
-            return ItemPage(item=item, notes=notes)
+            return ItemPage(item=item, notes=notes, lost=("pages",) if unlisted else ())
         entries, total = listed
         if total != len(entries):
             notes = (*notes, f"Gallica states {total} views and lists {len(entries)} of them.")

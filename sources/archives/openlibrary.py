@@ -290,7 +290,8 @@ class OpenLibrary(Archive):
                                                                             *name_notes)
         editions = self._editions(olid, record, wanted) if wanted.wants("editions") else Page()
         return ItemPage(item=replace(item, editions=editions.records), list_total=editions.total,
-                        notes=(*notes, *editions.notes))
+                        notes=(*notes, *editions.notes),
+                        lost=("editions",) if editions.lost else ())
 
     def _editions(self, olid: str, record: Mapping[str, Any], wanted: ItemQuery) -> Page:
         """The editions of a work, the works of an author; of an edition, where the others are

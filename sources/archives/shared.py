@@ -101,7 +101,7 @@ def list_or_note(read: Callable[[], Page], lost: str) -> Page:
     try:
         return read()
     except SourceError as error:
-        return Page(notes=(f"{lost} {error.message}",))
+        return Page(notes=(f"{lost} {error.message}",), lost=True)
 
 
 def _begins(archive: type[Archive]) -> str:

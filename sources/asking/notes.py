@@ -14,6 +14,8 @@ from ..contract import Query
 from .harvest import Harvest
 from .wordings import lost_characters
 
+UNNARROWING = ("sort", "facets", "availability")  # arguments that leave no row out
+
 
 def search_notes(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, Sequence[Any]],
                  openings: int, fan_out: bool) -> tuple[str, ...]:
@@ -26,6 +28,7 @@ def search_notes(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, S
         _own_notes(harvests),
         _openings(openings),
         _dropped(harvests),
+        _unasked(harvests),
         _dated_order(query, harvests, rows),
         _undated(query, harvests, rows),
         _left_out(harvests),
@@ -42,7 +45,9 @@ def search_notes(query: Query, harvests: Sequence[Harvest], rows: Mapping[str, S
 def list_notes(harvests: Sequence[Harvest]) -> tuple[str, ...]:
     """The notes of a list: nobody asked, nothing found, then what each archive says of its page."""
     empty = [harvest.archive.name for harvest in harvests
-             if harvest.answered and not harvest.pages[0].records and not harvest.pages[0].beyond]
+             if harvest.answered and not harvest.pages[0].records
+             and not harvest.pages[0].beyond and not harvest.pages[0].total
+             and harvest.pages[0].more is not None]
     told = [under(harvest.archive.name, note) for harvest in harvests for page in harvest.pages
             for note in (*((page.beyond,) if page.beyond else ()), *page.notes)]
     if empty:
@@ -95,11 +100,8 @@ def _nothing_found(
         for beyond in dict.fromkeys(page.beyond for page in harvest.pages if page.beyond):
             yield under(harvest.archive.name, beyond)
         unread = len(harvest.withheld) + sum(page.skipped for page in harvest.pages)
-        if (
-            not rows.get(harvest.archive.key)
-            and not unread
-            and not any(page.beyond for page in harvest.pages)
-        ):
+        unknown = any(page.beyond or page.total for page in harvest.pages)  # its own note tells
+        if not rows.get(harvest.archive.key) and not unread and not unknown:
             zero.setdefault(_applied(query, harvest), []).append(harvest.archive.name)
     for applied, names in zero.items():
         yield (
@@ -113,7 +115,7 @@ def _applied(query: Query, harvest: Harvest) -> str:
     parts += [
         f"{name} ({spelled})"
         for name, spelled in harvest.plan.sent
-        if name not in ("sort", "facets", "availability")
+        if name not in UNNARROWING
     ]
     kind = harvest.plan.media_type_asked or query.media_type
     parts += [f"media_type {kind}"] if kind else []
@@ -123,7 +125,7 @@ def _applied(query: Query, harvest: Harvest) -> str:
 
 def _how_to_broaden(query: Query, harvests: Sequence[Harvest], fan_out: bool) -> str:
     sent = dict.fromkeys(name for harvest in harvests for name, _ in harvest.plan.sent)
-    narrowed = [name for name in sent if name not in ("sort", "facets", "availability")]
+    narrowed = [name for name in sent if name not in UNNARROWING]
     ways = [f"leave out {listed(narrowed)}"] if narrowed else []
     if len(query.words.split()) > 1:
         ways.append("ask fewer or other words")
@@ -170,10 +172,9 @@ def _openings(count: int) -> Iterator[str]:
 def _dropped(harvests: Sequence[Harvest]) -> Iterator[str]:
     by_filters: dict[tuple[str, ...], list[str]] = {}
     for harvest in harvests:
-        if harvest.absent_because is None and harvest.plan.dropped:
-            by_filters.setdefault(tuple(name for name, _ in harvest.plan.dropped), []).append(
-                harvest.archive.name
-            )
+        dropped = tuple(name for name, _ in harvest.plan.dropped if name not in UNNARROWING)
+        if harvest.absent_because is None and dropped:
+            by_filters.setdefault(dropped, []).append(harvest.archive.name)
     if by_filters:
         told = "; ".join(
             f"{listed(filters)} to {listed(names)}" for filters, names in by_filters.items()
@@ -182,6 +183,15 @@ def _dropped(harvests: Sequence[Harvest]) -> Iterator[str]:
             f"Not sent: {told}. Their rows satisfy it only by chance; filters_dropped gives the "
             "reasons."
         )
+
+
+def _unasked(harvests: Sequence[Harvest]) -> Iterator[str]:
+    """What narrows nothing was not asked of an archive: its rows are what they are."""
+    for name in UNNARROWING:
+        left = [harvest.archive.name for harvest in harvests if harvest.absent_because is None
+                and name in dict(harvest.plan.dropped)]
+        if left:
+            yield f"{name} was not asked of {listed(left)}; the rows are the same without it."
 
 
 def _dated_order(
@@ -226,11 +236,16 @@ def _left_out(harvests: Sequence[Harvest]) -> Iterator[str]:
         skipped = sum(page.skipped for page in harvest.pages)
         if harvest.withheld:
             yield (
-                f"{name} returned {len(harvest.withheld)} rows outside the dates asked; they were "
+                f"{name} returned {_rows_were(len(harvest.withheld), 'outside the dates asked;')} "
                 "withheld."
             )
         if skipped:
-            yield f"{name}: {skipped} of its rows could not be read and were left out."
+            yield (f"{name}: {skipped} of its rows could not be read and "
+                   f"{'was' if skipped == 1 else 'were'} left out.")
+
+
+def _rows_were(count: int, what: str) -> str:
+    return f"1 row {what} it was" if count == 1 else f"{count} rows {what} they were"
 
 
 def _no_words(query: Query) -> Iterator[str]:

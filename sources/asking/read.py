@@ -61,7 +61,7 @@ def get_item(reading: Reading, given: Mapping[str, Any]) -> ItemAnswer:
     archive, opened, reference = reading.archive, reading.opened, reading.reference
     asked = tuple(section for section in SECTIONS if section in given["sections"])
     # the others never read as empty
-    able = tuple(section for section in asked if section not in archive.unread_fields)
+    able = _but(asked, archive.unread_fields)
     wanted = ItemQuery(sections=able, list_offset=given["list_offset"],
                        list_limit=given["list_limit"])
     read = reading.ask(lambda archive: archive.read_record(reference, wanted))
@@ -70,11 +70,15 @@ def get_item(reading: Reading, given: Mapping[str, Any]) -> ItemAnswer:
     cite = partial(_cited, reading) if "citation" in able else None
     item = cite(item) if cite else item
     answer = ItemAnswer(
-        item=item, record=item, cite=cite, id_read_as=reference.read_as, sections_returned=able,
-        sections_omitted=tuple(section for section in SECTIONS if section not in asked),
+        item=item, record=item, cite=cite, id_read_as=reference.read_as,
+        sections_returned=_but(able, read.lost), sections_omitted=_but(SECTIONS, asked),
         fields_not_read_from_this_archive=archive.unread_fields,
         stated_notes=(*read.notes, *opened.replay_note()))
     return windowed(answer, asked_window(given, able, read.list_total))
+
+
+def _but(sections: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
+    return tuple(section for section in sections if section not in left_out)
 
 
 def cited(reading: Reading) -> Cited:

@@ -338,8 +338,9 @@ def _facets(harvests: Sequence[Harvest]) -> tuple[Facet, ...]:
 
 
 def _order(query: Query, harvests: Sequence[Harvest], *, grouped: bool) -> str:
-    parts = ["Rows alternate between the archives, each archive's in its own order; neither "
-             "relevance nor date is compared across them."]
+    several = sum(bool(harvest.rows) for harvest in harvests) > 1
+    parts = ["Rows alternate between the archives, each in its own order; nothing is compared "
+             "across them." if several else "Rows are in the archive's own order."]
     if grouped:
         parts.append("Matches whose excerpt shows the searched words stand before those whose "
                      "excerpt does not.")

@@ -7,6 +7,7 @@ begin no such line. An excerpt stands in curly quotation marks, of which it keep
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ SUMMARY_CHARS = 300
 EXCERPTS_CHARS = 2000
 EXCERPT_CHARS = 160  # of one row at least, however many rows there are
 INDENT = "   "
-PAGE_LAST = 100  # of a search, by the schemas
+PAGE_LAST = 1000  # of a search, by the schemas
 SCANNED = "scanned text as a machine read it, quoted; words can be wrong."
 
 
@@ -71,9 +72,12 @@ def _inside_head(payload: Told) -> Lines:
     if not any(kinds.values()):
         return [f"{head}."]
     return [f"{head}, {_count(sum(kinds.values()), 'excerpt')}: "
-            f"{_count(kinds.get('passage', 0), 'passage')} with the words found, "
-            f"{_count(kinds.get('page_opening', 0), 'page opening')} that may lack them.",
-            f"Excerpts: {SCANNED}"]
+            + ", ".join(f"{_count(kinds[kind], noun)} {said}" for kind, noun, said in _KINDS
+                        if kinds.get(kind)) + "."]
+
+
+_KINDS = (("passage", "passage", "with a searched word"),
+          ("page_opening", "page opening", "that may lack them"))
 
 
 def _items_head(payload: Told) -> Lines:
@@ -108,7 +112,7 @@ def _listing(tool: str, payload: Told, told: Iterable[Lines]) -> Lines:
             "Identifier",
             "one marked provisional can still be replaced by its archive." if provisional else None,
         ),
-        *_line("Order", payload.get("order") if len(rows) > 1 else None),
+        *_line("Order", payload.get("order") if len(rows) > 2 else None),
         *_facets(payload),
         *_answered(reports),
         *_wordings(reports),
@@ -119,7 +123,8 @@ def _listing(tool: str, payload: Told, told: Iterable[Lines]) -> Lines:
 
 def _asked(payload: Told) -> str:
     query = payload.get("query")
-    return (_quoted(query) if query else "by fields alone") + f", page {payload.get('page', 1)}"
+    page = payload.get("page", 1)
+    return (_quoted(query) if query else "by fields alone") + (f", page {page}" if page > 1 else "")
 
 
 def _hit(hit: Told, room: int) -> Lines:
@@ -149,7 +154,7 @@ def _row(row: Told) -> Lines:
     placed = _where(row, row.get("media_type"), _with("at", row.get("location")),
                     _either(row.get("online"), "online", "not online"),
                     _either(row.get("is_item"), None, "a page about it, no record"),
-                    _with("e-book access", row.get("ebook_access")))
+                    _with("e-book:", (row.get("ebook_access") or "").replace("_", " ")))
     particulars = "; ".join(_particulars(row))
     return [
         _headline(row),
@@ -236,8 +241,8 @@ def _particulars(row: Told) -> Lines:
     if row.get("matching_edition_count") is not None:
         told.append(_count(row["matching_edition_count"], "matching edition"))
     lists = (
-        ("languages", "in"),
-        ("publishers", "by"),
+        ("languages", "language"),
+        ("publishers", "published by"),
         ("subjects", "on"),
         ("author_identifiers", "author"),
     )
@@ -294,18 +299,19 @@ def _facets(payload: Told) -> Lines:
 
 def _more(payload: Told) -> Lines:
     """Who has more. Only the searches repeat which page this was."""
-    further = ", ".join(
-        report["name"] for report in payload.get("per_source", ()) if report.get("more")
-    )
+    answered = [report for report in payload.get("per_source", ())
+                if report["status"] == "answered"]
+    named = [report["name"] for report in answered if report.get("more")]
+    further = "all that answered" if len(named) == len(answered) > 1 else ", ".join(named)
     page = payload.get("page")
     how = (
-        "ask again with the next page"
+        "the next page of"
         if page is None
-        else f"ask again with page {page + 1}"
+        else f"page {page + 1} of"
         if page < PAGE_LAST
-        else f"narrow the question, for page {PAGE_LAST} is the last"
+        else f"narrow the question, for page {PAGE_LAST} is the last:"
     )
-    return [f"More: {_said(further)}: {how}."] if further else []
+    return [f"More: {how} {_said(further)}."] if further else []
 
 
 # ---- what each archive did -----------------------------------------------------------------------
@@ -347,13 +353,10 @@ def _answered(reports: Sequence[Told]) -> Lines:
 
 
 def _account(report: Told) -> list[str | None]:
-    """What one archive read and did, in the order a reader needs it; the keys that describe it
-    stand there once for all rows."""
-    means = f" ({report['reported_total_means']})" if report.get("reported_total_means") else ""
+    """What one archive did with this question. What is always so of it, as what its rows and its
+    years are, the structured content repeats and books://archives says."""
     counted = report.get("reported_total")
-    total = (
-        f"its own count: {counted:,}{means}{_counted_for(report)}" if counted is not None else None
-    )
+    total = f"its own count: {counted:,}{_counted_for(report)}" if counted is not None else None
     held = (
         "from the record kept"
         if report.get("replayed")
@@ -367,17 +370,7 @@ def _account(report: Told) -> list[str | None]:
         _count(report.get("count", 0), "row"),
         total,
         _with("unreadable and dropped:", report.get("skipped")),
-        _with("asked as", report.get("media_type_asked")),
-        _with("reads", report.get("corpus")),
-        _either(report.get("publishes_page_number"), "gives page numbers", "gives no page number"),
-        _with("searches", report.get("searches_on")),
-        _with("a row is", report.get("row_describes")),
-        _either(
-            report.get("requires_every_word"),
-            "every word must occur",
-            "a row may hold only some of the words",
-        ),
-        _with("a year is", report.get("year_means")),
+        f"asked for {report['media_type_asked']} alone" if "media_type_asked" in report else None,
         _with("ordered on", report.get("ordered_on")),
         *(f"{sent['filter']} sent as {sent['as']}" for sent in report.get("filters_sent", ())),
         *(
@@ -424,7 +417,8 @@ def _wording(entry: Told) -> str:
 
 def _credit(reports: Sequence[Told]) -> Lines:
     credits = dict.fromkeys(
-        _said(report["attribution"]).rstrip(".") for report in reports if report.get("attribution")
+        disarmed(one_line(report["attribution"])).rstrip(".")  # begins no line
+        for report in reports if report.get("attribution")
     )
     return [f"Credit: {' · '.join(credits)}."] if credits else []
 
@@ -447,11 +441,12 @@ def _get_item(payload: Told) -> Lines:
         *_line("Numbers", _numbers(item.get("standard_numbers")), "."),
         *_rights(item),
         *_description(payload),
-        *_line("Subjects", _listed(item.get("subjects")), "."),
+        *_subjects(payload),
         *_list("Copies", payload, "copies", _copy, _beyond(item)),
         *_list("Context", payload, "context", _related),
         *_list("Contributors", payload, "contributors", _contributor),
-        *_list("Editions", payload, "editions", _edition, _onward(payload, "editions")),
+        *_list(_LISTED_AS.get(item.get("media_type"), "Editions"), payload, "editions", _edition,
+               _onward(payload, "editions")),
         *_list("Pages", payload, "pages", _page_entry, _onward(payload, "pages")),
         *_citation(item),
         *(line for note in item.get("notes", ()) for line in _line("Note", note)),
@@ -498,13 +493,22 @@ def _list(
     label: str, payload: Told, key: str, told: Callable[[Told], str], after: Lines | None = None
 ) -> Lines:
     """A list of the record under its label; nothing when it was not asked; said when it is empty,
-    or never read here."""
+    could not be read, or is never read here."""
     if key not in payload["item"]:
-        asked = key not in payload.get("sections_omitted", (key,))
-        unread = asked and key in payload.get("fields_not_read_from_this_archive", ())
-        return [f"{label}: not read from this archive."] if unread else []
+        if key in payload.get("sections_omitted", (key,)):
+            return []
+        never = key in payload.get("fields_not_read_from_this_archive", ())
+        return [f"{label}: not read from this archive." if never else
+                f"{label}: could not be read."]
     entries = [f"- {told(entry)}" for entry in payload["item"][key]]
     return [f"{label}:" if entries else f"{label}: none stated.", *entries, *(after or [])]
+
+
+def _subjects(payload: Told) -> Lines:
+    """Asked and empty is said, as of any list."""
+    subjects = _listed(payload["item"].get("subjects"))
+    asked = "subjects" in payload.get("sections_returned", ())
+    return _line("Subjects", subjects or ("none stated" if asked else None), ".")
 
 
 def _copy(copy: Told) -> str:
@@ -707,6 +711,9 @@ def _search_log(payload: Told) -> Lines:
     return [disarmed(payload.get("text", "")).rstrip("\n"), *notes(payload)]
 
 
+# What the list called editions holds, of a record that has none.
+_LISTED_AS: Mapping[Any, str] = {"author": "Works", "person": "Works", "organisation": "Works",
+                                 "periodique": "Issues"}
 # The tools that answer with a list, and where its rows stand.
 LISTS = {"search_inside": "hits", "search_items": "items", "search_headings": "headings",
          "browse_collections": "collections"}
@@ -732,8 +739,10 @@ def _said(text: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """What somebody else wrote, between curly marks that it cannot close by itself."""
-    return "“" + inert(text).replace("“", '"').replace("”", '"') + "”"
+    """What somebody else wrote, between curly marks that it cannot close by itself; a whole phrase
+    keeps its own."""
+    written = inert(text).replace("“", '"').replace("”", '"')
+    return written if re.fullmatch('"[^"]+"', written) else f"“{written}”"
 
 
 def _prose(text: str) -> Lines:
