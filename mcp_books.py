@@ -451,7 +451,7 @@ class Server:
         except SourceError as error:
             return self._failed(error)
         structured = {"structuredContent": told.payload}
-        return {"content": [_text(told.text)],
+        return {"content": [_text(told.text), *_pictured(told)],
                 **(structured if request.revision >= STRUCTURED_SINCE else {})}
 
     def _failed(self, error: SourceError) -> Result:
@@ -801,6 +801,15 @@ def _told(error: SourceError) -> Result:
     reports = [to_dict(report) for report in getattr(error, "reports", ())]
     told = {"reason": error.reason, "retryable": error.passing, "retry_after_s": None}
     return {**told, **reported(error), "reports": reports}
+
+
+def _pictured(told: Told) -> list[Result]:
+    """The picture of an answer as a block of its own; its bytes stand nowhere else."""
+    if told.picture is None:
+        return []
+    from base64 import b64encode
+    return [{"type": "image", "data": b64encode(told.picture.bytes).decode("ascii"),
+             "mimeType": told.picture.media_type}]
 
 
 def _contents(uri: str, kind: str, text: str) -> Result:

@@ -23,6 +23,7 @@ from .contract import (
     to_dict,
 )
 from .errors import SourceError
+from .regions import Region
 
 MAX_NOTES = 8  # DESIGN 4, "Size"
 # How the note of an answer begins whose archives are all absent; their reasons follow.
@@ -265,6 +266,22 @@ class ItemAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A picture as it came: of what (`shows` page or passage), from where, in pixels; on the wire
+    `bytes` is their number. `region` is the part of the page that it shows, `placed_by` how that
+    was found."""
+
+    shows: str
+    url: str
+    media_type: str
+    width: int
+    height: int
+    bytes: bytes = field(repr=False)
+    region: Region | None = None
+    placed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextAnswer(Answer):
     """Of read_text: a page's text, or passages. `match_count` None = the archive counts nothing
     here."""
@@ -294,6 +311,9 @@ class TextAnswer(Answer):
     item_identifier: str | None = None
     text_window: Window | None = None
     rights: Rights = field(default_factory=Rights)
+    citation: Mapping[str, Any] | None = None
+    picture: Picture | None = None
+    picture_refused: str | None = None
     attribution: str = ""
     notes: tuple[str, ...] = ()
     whole_text: str | None = None

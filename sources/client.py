@@ -313,6 +313,8 @@ class BooksClient:
         identifier: str,
         *,
         page: int | None = None,
+        to_page: int | None = None,
+        picture: str | None = None,
         match: str | None = None,
         text_offset: int | None = None,
         max_text_chars: int | None = None,
@@ -323,6 +325,9 @@ class BooksClient:
         Args:
             identifier: A record, a page from a search, or a page's address.
             page: The page_number a search or get_item gave; at least 0.
+            to_page: Reads on to this page, as far as max_text_chars reaches; at least 0.
+            picture: Also a picture, of the page or of the passage that match finds; one of none,
+                page, passage; default none.
             match: Words and "phrases" to look for.
             text_offset: at least 0; default 0.
             max_text_chars: 200 to 20000; default 6000.
@@ -338,6 +343,8 @@ class BooksClient:
             {
                 "identifier": identifier,
                 "page": page,
+                "to_page": to_page,
+                "picture": picture,
                 "match": match,
                 "text_offset": text_offset,
                 "max_text_chars": max_text_chars,

@@ -7,17 +7,17 @@ with. `None` in a value means that the archive does not say; `""` and `0` are ne
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 from urllib.parse import SplitResult
 
-from .errors import InvalidInput, SourceError, UnreadableAnswer
+from .errors import InvalidInput, SourceError
+from .regions import Region, Sheet
 from .settings import Settings
 from .text import Excerpt, scalar_text
 
 Entry = TypeVar("Entry")
-Row = TypeVar("Row")
 
 CALLS = (
     "search_inside",
@@ -70,7 +70,8 @@ class Ask:
 
     `url` is an address of the archive's own, to which `params` are added in order, percent-encoded;
     `form` makes it a POST. `body` is what is due: json, xml (entities, network and recovery off),
-    text, or html; a web page is an answer to html alone. Statuses other than those in `statuses`
+    text, html or picture (its bytes); a web page is an answer to html alone. Statuses other than
+    those in `statuses`
     raise by the common table, a challenge page raises whatever its status; where a further status
     is no JSON, `value` is its text. `check_text` sees the body as text, `check` the decoded value,
     both before anything is kept: raising there means that the answer is neither returned nor
@@ -220,6 +221,9 @@ class ItemQuery:
     def wants(self, *names: str) -> bool:
         return any(name in self.sections for name in names)
 
+    def window(self, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        return entries[self.list_offset:self.list_offset + self.list_limit]
+
 
 # ---- what comes back -----------------------------------------------------------------------------
 # `stated` names the fields whose null is a statement and stays on the wire; any other None is left
@@ -344,20 +348,6 @@ class Page:
     notes: tuple[str, ...] = ()
     last_page: int | None = None
     lost: bool = False  # a list inside a record that could not be read; `notes` say why
-
-
-def read_rows(
-    rows: Sequence[Entry], read: Callable[[Entry], Row | None], archive: type[Archive]
-) -> tuple[tuple[Row, ...], int]:
-    """The rows that `read` could read, and how many it could not. Rows of which none can be read
-    are no answer at all."""
-    known = tuple(row for row in map(read, rows) if row is not None)
-    if rows and not known:
-        raise UnreadableAnswer(
-            f"None of the {len(rows)} rows that {archive.name} sent could be read.",
-            archive=archive.key,
-        )
-    return known, len(rows) - len(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -524,7 +514,8 @@ class PageText:
     None. A blank page: True, "".
 
     Refused (lending, restricted): `ocr_available` True, text None, `text_refused` says why. A
-    silent text service raises.
+    silent text service raises. `sheet` are its words where they stand, when they came with the
+    text; `places_url` where else that can be asked.
     """
 
     stated: ClassVar[frozenset[str]] = frozenset({"title", "text", "page_number"})
@@ -549,18 +540,21 @@ class PageText:
     item_identifier: str | None = None
     rights: Rights = field(default_factory=Rights)
     notes: tuple[str, ...] = ()
+    sheet: Sheet | None = None
+    places_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """Text around a match inside one record; `page_number` in the archive's own count, None when it
-    gives none."""
+    gives none; `region` where on the page it stands, when the archive told."""
 
     stated: ClassVar[frozenset[str]] = frozenset({"page_number"})
 
     page_number: int | None = None
     text: str
     source_url: str
+    region: Region | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -632,7 +626,7 @@ class Describes:
 
 def to_dict(value: Any) -> Any:
     """A value as plain JSON: Nones and empty tuples left out but where they are a statement, text
-    as published.
+    as published, bytes as their number.
 
     Lone surrogates become U+FFFD, since no UTF-8 can hold them. An empty tuple stays where the
     class says so in `stated`.
@@ -641,6 +635,8 @@ def to_dict(value: Any) -> Any:
         return value if value.isascii() else scalar_text(value)
     if isinstance(value, Excerpt):
         return scalar_text(value.text)
+    if isinstance(value, bytes):
+        return len(value)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, (list, tuple)):
@@ -718,6 +714,8 @@ class Archive:
     catalogue: ClassVar[Describes] = Describes()
     # hosts (lower case) whose addresses this archive reads
     address_hosts: ClassVar[tuple[str, ...]] = ()
+    # the least part of a page, of its width and height, that a picture of a passage shows
+    shown_least: ClassVar[tuple[float, float]] = (0.35, 0.1)
     # what this archive's page numbers are: leaf, image, view; None = it numbers none
     pages_are: ClassVar[str | None] = None
     # of search_headings; a kind left out is absent with absent_because["person"]
@@ -785,6 +783,11 @@ class Archive:
 
     def search_record(self, reference: Reference, words: str, max_passages: int) -> Passages:
         raise self._refusal("read_text")
+
+    def place(self, page: PageText, words: str) -> Region | None:
+        """Where the first passage with the words stands on a page that was read; None where that is
+        not known. May ask once."""
+        return page.sheet.place(words, self.shown_least) if page.sheet else None
 
     def search_headings(self, query: str, kind: str, rows: int) -> Page:
         """Headings, exact ones first; `kind` is one of `heading_kinds`."""

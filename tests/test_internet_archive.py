@@ -685,7 +685,7 @@ def test_a_leaf_is_asked_by_its_place_among_the_leaves_shown(archive, answer, re
     assert page == PageText(
         identifier="archive:lanternvale00orri", title="The lantern of Vale", page_number=4, page_number_is="leaf", printed_page="3", page_count=3,
         text="The lan-\ntern sank\n\nFin", source_url="https://archive.org/details/lanternvale00orri/page/leaf4", previous_page=2,
-        item_identifier="archive:lanternvale00orri", rights=page.rights,
+        item_identifier="archive:lanternvale00orri", rights=page.rights, sheet=page.sheet,
         notes=("Read as reader page 2 by the data node's one-page route (BookReaderGetTextWrapper); the answer names leaf 4.",
                "Printed page numbers are read by the Internet Archive's software, with a confidence of 61 in 100."))
 

@@ -645,7 +645,7 @@ def test_a_page_is_read_by_its_sequence_without_the_searched_words(loc, answer):
         publication="the larkfield beacon (larkfield, ohio) 1880-1899", places=("larkfield", "ohio"), edition="1", page_number=5,
         page_number_is="image", page_count=8, text="LARKFIELD BEACON\nA silver otter was seen. The Otter swam.", source_url=f"{ISSUE_PAGE}?sp=5",
         image_url="https://tile.loc.gov/beacon/5.jp2", previous_page=4, next_page=6, item_identifier="loc:sn00000011/1888-02-03/ed-1",
-        rights=NO_TERMS_OF_PAGE)
+        rights=NO_TERMS_OF_PAGE, places_url=page.places_url)
 
 
 @responses.activate

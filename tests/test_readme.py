@@ -251,7 +251,7 @@ def test_the_archives_are_the_registrys() -> None:
     assert [(bare(row[0]), tuple(names(row[2])), row[3] in YES, tuple(row[5].split(", "))) for row in rows] == [
         (entry.key, in_order(entry), entry.asked_by_default, entry.media_types) for entry in ENTRIES]
     assert all(row[3] in YES | NO for row in rows)
-    assert [set(re.findall(r"\d+ s\b", row[4])) for row in rows] == [
+    assert [set(re.findall(r"[\d.]+ s\b", row[4])) for row in rows] == [
         {f"{lane.spacing_s:g} s" for lane in archive.lanes} for archive in ARCHIVES]
     assert [row[1] for row in rows] == [entry.name for entry in ENTRIES]
 

@@ -30,7 +30,6 @@ from ..contract import (
     Reference,
     Reply,
     Request,
-    read_rows,
 )
 from ..errors import (
     ArchiveUnreachable,
@@ -44,7 +43,7 @@ from ..registry import ENTRY_OF
 from ..text import mapping
 from . import bnf_records as records
 from .bnf_records import ARK, KEY, PREFIXES, TEMPORARY, Thing
-from .shared import ark_reference, list_or_note, plan_from
+from .shared import ark_reference, list_or_note, plan_from, read_rows
 
 LISTED = ENTRY_OF[KEY]
 ENDPOINT = "https://data.bnf.fr/sparql"  # no trailing slash: with one, an HTML query editor answers

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..contract import (
+    Archive,
     Contributor,
     Copy,
     Edition,
@@ -29,9 +30,10 @@ from ..contract import (
     Rights,
     TextMatch,
 )
-from ..text import excerpt, first, integer, joined, plain
+from ..regions import Region, around
+from ..text import amount, excerpt, first, integer, joined, plain
 from .dates import year_of
-from .numbers import is_ark as is_valid
+from .numbers import is_ark
 
 HOME = "https://gallica.bnf.fr"
 TERMS = (
@@ -90,7 +92,7 @@ def text_of(node: Any, name: str) -> str | None:
 def _local(name: str, date: str = "") -> str | None:
     """The identifier made of an ark name and "/date", when get_item would take it: only a
     periodical's (cb…) ends in /date."""
-    return name + date if name.startswith("cb" if date else "b") and is_valid(name) else None
+    return name + date if name.startswith("cb" if date else "b") and is_ark(name) else None
 
 
 def _local_at(address: str) -> str | None:
@@ -344,7 +346,7 @@ def _related(relation: str) -> Related:
             source_url=address,
         )
     catalogue = _CATALOGUE_ARK.fullmatch(address)
-    known = f"bnf:{catalogue.group(1)}" if catalogue and is_valid(catalogue.group(1)) else None
+    known = f"bnf:{catalogue.group(1)}" if catalogue and is_ark(catalogue.group(1)) else None
     return Related(identifier=known, label=label or address, source_url=address or None,
                    kind="catalogue record" if catalogue else "relation")
 
@@ -386,6 +388,18 @@ def view(entry: Any, local: str) -> PageEntry | None:
         if number > 0
         else None
     )
+
+
+def boxes(root: Any) -> Region | None:
+    """Where the words stand on the one view that was searched, in pixels of the master image."""
+    width, height = (amount(text_of(root, name)) or 0 for name in ("p_width", "p_height"))
+
+    def side(word: Any, name: str) -> int:
+        return amount(word.get(name)) or 0
+
+    return around([(side(word, "hpos"), side(word, "vpos"), side(word, "width"),
+                    side(word, "height")) for word in every(root, "altoidstring")],
+                  width, height, "pixel", Archive.shown_least)
 
 
 def passages(entry: Any, local: str) -> tuple[Passage, ...] | None:

@@ -6,13 +6,14 @@ Sources: BookReader and the picture service's own code, and what was recorded (f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from ..contract import PageText, Passage, Passages, Reference
+from ..contract import Archive, PageText, Passage, Passages, Reference
 from ..errors import InvalidInput, RecordNotFound, UnreadableAnswer
+from ..regions import Box, Region, Sheet, around
 from ..text import amount, first, integer, listing, mapping, strings, words
 from .fields import line, marked_excerpt
 from .internet_archive_records import (
@@ -30,7 +31,7 @@ from .internet_archive_records import (
 )
 from .page_xml import MENDED, read_page_xml
 
-IMAGES = "https://iiif.archive.org/image/iiif/3"  # handed out for a person to open, never asked
+IMAGES = "https://iiif.archive.org/image/iiif/3"
 LEAVES_MAX = 100_000  # a record that states more images than any scan has states none
 PASSAGE_CHARS = 600  # about 300 either side of a match (DESIGN, read_text)
 _FOLDER = re.compile(rf"/[0-9]+/items/{ITEM.pattern}")
@@ -234,6 +235,7 @@ class Leaf:
     number: int
     text: str
     mended: bool
+    sheet: Sheet | None
 
 
 def read_leaf(body: str) -> Leaf:
@@ -247,8 +249,30 @@ def read_leaf(body: str) -> Leaf:
     paragraphs = ("\n".join(" ".join((word.text or "").strip() for word in row.iter("WORD"))
                             for row in paragraph.iter("LINE"))
                   for paragraph in root.iter("PARAGRAPH"))
-    return Leaf(number=int(leaf[1]), mended=mended,
+    return Leaf(number=int(leaf[1]), mended=mended, sheet=_sheet(root),
                 text="\n\n".join(text for text in paragraphs if text.strip()))
+
+
+def _sheet(root: Any) -> Sheet | None:
+    """The words where they stand, in pixels of the page's picture; None where the page states no
+    size."""
+    page = next(root.iter("OBJECT"), None)
+    size = (0, 0) if page is None else (amount(page.get("width")), amount(page.get("height")))
+    if not all(size):
+        return None
+    return Sheet(words=tuple(_boxes(root)), width=size[0] or 0, height=size[1] or 0, unit="pixel")
+
+
+def _boxes(root: Any) -> Iterator[tuple[str, Box]]:
+    """Each word with its box; the last of a line ends it."""
+    for row in root.iter("LINE"):
+        said = list(row.iter("WORD"))
+        for word in said:
+            corners = [amount(side) for side in (word.get("coords") or "").split(",")[:4]]
+            left, bottom, right, top = (corner or 0 for corner in (*corners, 0, 0, 0, 0)[:4])
+            end = "\n" if word is said[-1] else " "
+            yield ((word.text or "").strip() + end,
+                   (left, min(top, bottom), right - left, abs(bottom - top)))
 
 
 def page_with_text(scan: Scan, described: PageText, index: int, leaf: Leaf) -> PageText:
@@ -258,7 +282,7 @@ def page_with_text(scan: Scan, described: PageText, index: int, leaf: Leaf) -> P
     notes = (f"Read as reader page {index} by the data node's one-page route "
              f"(BookReaderGetTextWrapper); the answer names leaf {page}.",
              scan.numbering if printed else "", MENDED if leaf.mended else "")
-    return replace(described, text=leaf.text, printed_page=printed,
+    return replace(described, text=leaf.text, printed_page=printed, sheet=leaf.sheet,
                    notes=tuple(note for note in notes if note),
                    previous_page=max((other for other in leaves if other < page), default=None),
                    next_page=min((other for other in leaves if other > page), default=None))
@@ -300,4 +324,19 @@ def _passage(scan: Scan, match: Mapping[str, Any], wording: str) -> Passage | No
              for place in (paragraph, *listing(paragraph.get("boxes"))))
     leaf = next((page for page in pages if page is not None), None)
     return Passage(page_number=leaf, text=marked_excerpt(text, PASSAGE_CHARS).text,
+                   region=_region(paragraph, leaf),
                    source_url=scan.address(leaf) + marking(wording)) if text else None
+
+
+def _region(paragraph: Mapping[str, Any], leaf: int | None) -> Region | None:
+    """The paragraph and the boxes on its page, as the search states them; a box without its right
+    edge takes the paragraph's."""
+    places = [place for place in (paragraph, *map(mapping, listing(paragraph.get("boxes"))))
+              if integer(place.get("page", leaf)) == leaf]
+    right = amount(paragraph.get("r"))
+    sides = [(amount(place.get("l")), amount(place.get("t")), amount(place.get("r")) or right,
+              amount(place.get("b"))) for place in places]
+    boxes = [(left, top, end - left, foot - top) for left, top, end, foot in sides
+             if left is not None and top is not None and end is not None and foot is not None]
+    return around(boxes, amount(paragraph.get("page_width")) or 0,
+                  amount(paragraph.get("page_height")) or 0, "pixel", Archive.shown_least)

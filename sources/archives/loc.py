@@ -34,16 +34,16 @@ from ..contract import (
     Reference,
     Reply,
     Request,
-    read_rows,
 )
 from ..errors import ArchiveUnreachable, InvalidInput, RecordNotFound, UnreadableAnswer
 from ..languages import language_name
+from ..regions import Region
 from ..registry import ENTRY_OF
 from ..text import amount, first, integer, mapping, strings, words
 from ..text import passages as passages_in
 from . import loc_records as records
 from .loc_records import ISSUE, LOCAL, SEGMENT, SITE, address, days, named_in
-from .shared import page_of_rows, past_ceiling, past_last, plan_from
+from .shared import page_of_rows, past_ceiling, past_last, plan_from, read_rows
 
 LISTED = ENTRY_OF["loc"]
 KEY = LISTED.key
@@ -135,6 +135,7 @@ class LibraryOfCongress(Archive):
 
     key, name = LISTED.key, LISTED.name
     answers, media_types = LISTED.answers, LISTED.media_types
+    shown_least = records.SHOWN_LEAST
     lanes = (
         Lane(
             key="loc",
@@ -148,6 +149,16 @@ class LibraryOfCongress(Archive):
         Lane(
             key="loc-text",
             hosts=(r"tile\.loc\.gov",),
+            spacing_s=1.0,
+            spacing_because=SERVICE_PACE,
+            in_flight_max=2,
+            retry_statuses=RETRY_STATUSES,
+            limit_block_s=3600.0,
+        ),
+        Lane(
+            key="loc-pictures",
+            hosts=(r"tile\.loc\.gov",),
+            paths=(r"/image-services/.*",),
             spacing_s=1.0,
             spacing_because=SERVICE_PACE,
             in_flight_max=2,
@@ -424,7 +435,7 @@ class LibraryOfCongress(Archive):
         pages = tuple(page for page, _ in records.pages_of(resources, shown.source_url))
         if not pages:
             notes.append("The record lists no pages.")
-        asked = pages[wanted.list_offset:wanted.list_offset + wanted.list_limit]
+        asked = wanted.window(pages)
         return ItemPage(item=replace(shown, pages=asked), list_total=len(pages), notes=tuple(notes))
 
     def _record(self, reference: Reference) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -473,7 +484,19 @@ class LibraryOfCongress(Archive):
                 f"marks: {url}"
             )
             return replace(described, text_refused=refused)
-        return replace(described, text=self._text(url))
+        return replace(described, text=self._text(url), places_url=url)
+
+    def place(self, page: PageText, words: str) -> Region | None:
+        """By the service that the text came from, asked for the words: one more request."""
+        target = urlsplit(page.places_url or "")
+        segment = dict(parse_qsl(target.query)).get("segment")
+        if segment is None or target.hostname != TEXT_HOST:
+            return None
+        query = f"segment={quote(segment, safe='/:')}&format=alto_xml&relevant_snippet=1"
+        reply = self.ask(Ask(url=f"https://{TEXT_HOST}{target.path}?{query}",
+                             params=(("q", words.replace('"', " ")),)))
+        files = mapping(reply.value)
+        return records.placed(mapping(next(iter(files.values()), None)))
 
     def _page_answer(self, reference: Reference, name: str, page: int) -> dict[str, Any]:
         """What the Library sends of one page. Raises RecordNotFound for a page that is not

@@ -33,6 +33,7 @@ from ..contract import (
     Rights,
     TextMatch,
 )
+from ..regions import Region, around, picture_address, tightest
 from ..text import (
     Excerpt,
     amount,
@@ -41,6 +42,7 @@ from ..text import (
     first,
     fold,
     joined,
+    listing,
     mapping,
     plain,
     strings,
@@ -50,6 +52,7 @@ from ..text import (
 from .dates import year_of
 
 SITE = "https://www.loc.gov"
+SHOWN_LEAST = (0.16, 0.06)  # of a newspaper's page: a column, and some lines of it
 YEAR_MEANS = "the year a record is filed under: of a span its start; no era is kept"
 NO_TERMS = "The record states no terms of reuse; that silence grants nothing."
 NO_TERMS_OF_PAGE = Rights(
@@ -285,8 +288,8 @@ def read_match(row: Mapping[str, Any], query: Query) -> TextMatch | None:
     if name is None:
         return None
     number = page_in(url) or amount(row.get("number_page")) or None
-    excerpts = _excerpts(row, query)
-    date = one(row, "date")
+    excerpts, date, image = _excerpts(row, query), one(row, "date"), _row_image(row)
+    region = placed(mapping(row.get("page_coordinate_data")))
     return TextMatch(
         identifier=f"loc:{name if '/' in name else 'resource/' + name}",
         title=one(row, "title"),
@@ -299,7 +302,26 @@ def read_match(row: Mapping[str, Any], query: Query) -> TextMatch | None:
         published_on=date,
         publication=one(row, "partof_title"),
         span=span(texts(row, "date")),
+        image_url=image,
+        passage_image_url=picture_address(image, region) if region else None,
     )
+
+
+def _row_image(row: Mapping[str, Any]) -> str | None:
+    """The picture of a row's page, the largest rendition that its image service names."""
+    return next((url.split("#")[0] for url in reversed(addresses(row, "image_url"))
+                 if picture_address(url.split("#")[0], None)), None)
+
+
+def placed(data: Mapping[str, Any]) -> Region | None:
+    """Where the words stand that were searched, by the Library's own boxes: the closest group with
+    one box of each."""
+    groups = [[(box[0], box[1], box[2], box[3]) for box in listing(boxes)
+               if isinstance(box, list) and len(box) == 4
+               and all(isinstance(side, (int, float)) for side in box)]
+              for boxes in mapping(data.get("searchTerms")).values()]
+    width, height = amount(data.get("width")) or 0, amount(data.get("height")) or 0
+    return around(tightest(groups), width, height, "inch/1200", SHOWN_LEAST)
 
 
 def _excerpts(row: Mapping[str, Any], query: Query) -> tuple[Excerpt, ...]:

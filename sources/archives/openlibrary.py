@@ -29,7 +29,6 @@ from ..contract import (
     Reference,
     Reply,
     Request,
-    read_rows,
 )
 from ..errors import InvalidInput, RecordNotFound, SourceError, UnreadableAnswer
 from ..languages import marc_code
@@ -38,7 +37,7 @@ from ..text import amount, first, listing, mapping, words
 from . import openlibrary_records as records
 from .numbers import isbn, lccn, oclc
 from .openlibrary_records import SITE
-from .shared import list_or_note, page_of_rows, plan_from, route_stands
+from .shared import list_or_note, page_of_rows, plan_from, read_rows, route_stands
 
 LISTED = ENTRY_OF["openlibrary"]
 ROW_FIELDS = (

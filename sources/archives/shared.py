@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..contract import Archive, Facet, Page, Query, Reference, Reply, Request, read_rows
-from ..errors import ArchiveUnreachable, InvalidInput, SourceError
+from ..contract import Archive, Facet, Page, Query, Reference, Reply, Request
+from ..errors import ArchiveUnreachable, InvalidInput, SourceError, UnreadableAnswer
 from .numbers import ark_check_character, is_ark, keeper_of_ark
 
 Entry = TypeVar("Entry")
+Row = TypeVar("Row")
 _KEPT_AT = {  # by archive: what an ark that only it describes is of
     "bnf": "a work, a person or a subject, which data.bnf.fr describes",
     "bnfcatalogue": "a record of holdings, which the general catalogue of the Bibliothèque "
                     "nationale de France describes",
 }
+
+
+def read_rows(
+    rows: Sequence[Entry], read: Callable[[Entry], Row | None], archive: type[Archive]
+) -> tuple[tuple[Row, ...], int]:
+    """The rows that `read` could read, and how many it could not. Rows of which none can be read
+    are no answer at all."""
+    known = tuple(row for row in map(read, rows) if row is not None)
+    if rows and not known:
+        raise UnreadableAnswer(
+            f"None of the {len(rows)} rows that {archive.name} sent could be read.",
+            archive=archive.key,
+        )
+    return known, len(rows) - len(known)
 
 
 def plan_from(query: Query, spelled: Mapping[str, str], because: Mapping[str, str],

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 from ..answers import SECTIONS, ItemAnswer, TextAnswer
 from ..contract import Archive, Item, ItemQuery, PageEntry, PageText, Passage, Passages, Reference
 from ..errors import InvalidInput, SourceError
-from ..telling.citations import Cited, citation, of_record
+from ..telling.citations import Cited, citation, forms, of_page, of_record
 from ..telling.windows import asked_window, text_part, windowed
 from ..text import passages
 from ..transport.call import Call
 from .identifiers import read_identifier
 from .notes import capital
+from .picture import pictured
 from .together import Opened, Opener
 
 T = TypeVar("T")
@@ -120,26 +121,85 @@ def read_text(reading: Reading, given: Mapping[str, Any]) -> TextAnswer:
         raise InvalidInput(f"The identifier names page {reference.page}, and page is {page}.",
                            hint="Leave page out, or give the record's identifier.")
     page = reference.page if page is None else page
-    if page is not None:
-        number = page
-        read = reading.ask(lambda archive: archive.read_page(reference, number))
-        answer = _described(read, reading, ())
-        if match is None:
-            whole = replace(answer, whole_text=read.text, text_offset=given["text_offset"])
-            return text_part(whole, given["max_text_chars"])
-        return _passages_of(answer, read, match, given["max_passages"])
-    if match is None:
+    if page is None and match is None:
         raise InvalidInput("read_text needs a page or a match.",
                            hint="Give page to read one page, or match to search inside the "
                                 "record.")
-    return _sought(reading, match, given["max_passages"])
+    if page is None:
+        return _sought(reading, given, str(match))
+    read = _page(reading, page)
+    answer = _described(read, reading, ())
+    if match is None:
+        answer = _read_on(reading, replace(answer, whole_text=read.text,
+                                           text_offset=given["text_offset"]), given)
+    else:
+        answer = _passages_of(answer, read, match, given["max_passages"])
+    return _shown(reading, answer, read, given)
 
 
-def _sought(reading: Reading, match: str, max_passages: int) -> TextAnswer:
-    found: Passages = reading.ask(
-        lambda archive: archive.search_record(reading.reference, match, max_passages))
-    return replace(_described(found.page, reading, found.notes), passages=found.passages,
-                   match_count=found.match_count)
+def _page(reading: Reading, number: int) -> PageText:
+    return reading.ask(lambda archive: archive.read_page(reading.reference, number))
+
+
+def _sought(reading: Reading, given: Mapping[str, Any], match: str) -> TextAnswer:
+    """The passages that the archive finds in a record; a picture is that of the first one's
+    page."""
+    found: Passages = reading.ask(lambda archive: archive.search_record(
+        reading.reference, match, given["max_passages"]))
+    answer = replace(_described(found.page, reading, found.notes), passages=found.passages,
+                     match_count=found.match_count)
+    number = next((said.page_number for said in found.passages if said.page_number is not None),
+                  None)
+    if given["picture"] == "none":
+        return answer
+    if number is None:
+        return replace(answer, picture_refused="No passage names the page that it stands on.")
+    try:
+        return _shown(reading, answer, _page(reading, number), given)
+    except SourceError as error:
+        return replace(answer, picture_refused=error.message)
+
+
+def _shown(reading: Reading, answer: TextAnswer, page: PageText, given: Mapping[str, Any]
+           ) -> TextAnswer:
+    """The answer with the picture that was asked for, or with why there is none."""
+    if given["picture"] == "none":
+        return answer
+    told = pictured(reading.ask, page, given["picture"], given.get("match"))
+    return replace(answer, **{**told, "notes": (*answer.notes, *told.get("notes", ()))})
+
+
+def _read_on(reading: Reading, answer: TextAnswer, given: Mapping[str, Any]) -> TextAnswer:
+    """The pages behind the first one up to `to_page`, each under a line that names it, as far as
+    the window and the time reach; `next_page` is where to go on."""
+    last, texts, notes = given.get("to_page"), [answer.whole_text or ""], []
+    number = answer.page_number or 0
+    wanted = answer.text_offset + given["max_text_chars"]
+    if last is None:
+        return text_part(answer, given["max_text_chars"])
+    if last < number:
+        raise InvalidInput(f"to_page ({last}) lies before page ({number}).",
+                           hint=f"Swap them: page {last}, to_page {number}.")
+    texts[0] = _marked(answer, number, texts[0])
+    following = answer.next_page
+    while following is not None and following <= last and sum(map(len, texts)) < wanted:
+        number = following
+        try:
+            page = _page(reading, number)
+        except SourceError as error:
+            notes.append(f"Page {number} could not be read: {error.message}")
+            break
+        missing = page.text_refused or "It is an image only." if page.text is None else None
+        notes += [f"Page {number} has no text here: {missing}"] if missing else []
+        texts.append(_marked(answer, number, page.text or ""))
+        following = page.next_page
+    whole = replace(answer, whole_text="\n\n".join(texts), next_page=following,
+                    notes=(*answer.notes, *notes))
+    return text_part(whole, given["max_text_chars"])
+
+
+def _marked(answer: TextAnswer, number: int, text: str) -> str:
+    return f"[{answer.page_number_is or 'page'} {number}]\n{text}"
 
 
 def _described(page: PageText, reading: Reading, notes: Sequence[str]) -> TextAnswer:
@@ -147,8 +207,11 @@ def _described(page: PageText, reading: Reading, notes: Sequence[str]) -> TextAn
     reference, opened = reading.reference, reading.opened
     read_as = (capital(reference.read_as) + ".",) if reference.read_as else ()
     alike = {name: getattr(page, name) for name in _ALIKE}
+    credit = opened.attribution()
+    cited = of_page(page, retrieved_on=opened.retrieved_at, archive=reading.archive.name,
+                    credit=credit)
     return TextAnswer(
-        **alike, source=reference.source, attribution=opened.attribution(),
+        **alike, source=reference.source, attribution=credit, citation=forms(cited),
         page_number_is=page.page_number_is or opened.archive.pages_are,
         notes=(*read_as, *page.notes, *notes, *opened.replay_note()))
 

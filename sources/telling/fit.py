@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..answers import MAX_NOTES, Answer, CountedAnswer, ItemAnswer, TextAnswer
+from ..answers import MAX_NOTES, Answer, CountedAnswer, ItemAnswer, Picture, TextAnswer
 from ..contract import Item
 from ..text import window
 from .harmless import shortened
@@ -43,10 +43,12 @@ Payload = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The text block and the structured content of an answer."""
+    """The text block and the structured content of an answer, and the picture beside them, which
+    no limit on either counts."""
 
     text: str
     payload: Payload
+    picture: Picture | None = None
 
     @property
     def fits(self) -> bool:
@@ -69,7 +71,8 @@ def result_bytes(tool: str, payload: Payload) -> int:
 def whole(tool: str, answer: Answer) -> Result:
     """The result as it is, whatever its size."""
     payload = answer.to_dict()
-    return Result(text=render(tool, payload), payload=payload)
+    return Result(text=render(tool, payload), payload=payload,
+                  picture=getattr(answer, "picture", None))
 
 
 def fits(tool: str, answer: Answer) -> bool:

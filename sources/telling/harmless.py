@@ -22,6 +22,7 @@ LABELS = (
     "Catalogue search",
     "Record",
     "Text",
+    "Picture",
     "Headings",
     "Collections",
     "Report",

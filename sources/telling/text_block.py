@@ -610,10 +610,23 @@ def _read_text(payload: Told) -> Lines:
         *_line("Published", _with("places:", _listed(payload.get("places"))), "."),
         *(_passages(payload) if "passages" in payload else _text(payload)),
         *_turning(payload),
+        *_picture(payload),
         *_rights(payload),
         *notes(payload),
+        *_line("Citation", (payload.get("citation") or {}).get("plain")),
         *_line("Credit", payload.get("attribution")),
     ]
+
+
+def _picture(payload: Told) -> Lines:
+    """What a picture shows and how that was found; the text stands without it."""
+    picture = payload.get("picture")
+    if not picture:
+        refused = payload.get("picture_refused")  # opens no line
+        return [f"Picture: none: {disarmed(one_line(refused))}"] if refused else []
+    what = f"the {picture['shows']}, {picture['width']} by {picture['height']} pixels"
+    return _line("Picture", _joined(what, _with("placed by", picture.get("placed_by")),
+                                    picture["url"]))
 
 
 def _text(payload: Told) -> Lines:

@@ -25,11 +25,15 @@ BODY_LIMIT_BYTES = 32 << 20  # DESIGN 10: the ceiling on a decoded body
 REFUSAL_LIMIT_BYTES = 64 << 10  # of a body that only explains a refusal
 CHUNK_BYTES = 16 << 10  # read at once
 OFTEN = 99  # tries: as often as BOOKS_MAX_RETRIES allows
-TOO_LONG = f"of more than {BODY_LIMIT_BYTES >> 20} MiB; it was not read to the end."
+PICTURE_LIMIT_BYTES = 500_000  # DESIGN 4a: base64 adds a third, and hosts take a megabyte
+TOO_LONG = "of more than {}; it was not read to the end."
 NO_HTTP = "{} sent something that is no answer in HTTP."
 BROKE_OFF = "{} broke off in the middle of its answer."
 ACCEPT = {"json": "application/json", "xml": "application/xml, text/xml",
-          "text": "text/plain, */*;q=0.5", "html": "text/html, */*;q=0.5"}
+          "text": "text/plain, */*;q=0.5", "html": "text/html, */*;q=0.5",
+          "picture": "image/jpeg, image/png"}
+LIMITS = {"picture": (PICTURE_LIMIT_BYTES, f"{PICTURE_LIMIT_BYTES:,} bytes"),
+          "json": (BODY_LIMIT_BYTES, f"{BODY_LIMIT_BYTES >> 20} MiB")}
 NO_SUCH_PROXY = "The proxy setting cannot be used."
 PROXIES = "Check HTTPS_PROXY; a SOCKS proxy is not supported."
 WHO_ANSWERS = "`mcp-books check` shows what answers."
@@ -170,14 +174,15 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
     if 300 <= status < 400 and "location" in response.headers:
         return b""
     wanted = status in exchange.ask.statuses
-    limit = BODY_LIMIT_BYTES if wanted else REFUSAL_LIMIT_BYTES
+    limit, told = LIMITS.get(exchange.ask.body, LIMITS["json"])
+    limit = limit if wanted else REFUSAL_LIMIT_BYTES
     chunks = response.raw.stream(CHUNK_BYTES, decode_content=False)
     body, why = bytearray(), ""  # a list would cost forty times a chunk of one byte
     try:
         for piece in decompressed(chunks, response.headers.get("content-encoding", "")):
             body += piece
             if len(body) > limit:
-                why = TOO_LONG
+                why = TOO_LONG.format(told)
                 break
     except NotWhole as exc:
         why = f"{exc}."

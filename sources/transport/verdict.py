@@ -183,6 +183,8 @@ def _value(ask: Ask, received: Received) -> Any:
     if kind != "html" and received.status == 200 and is_html(body,
                                                              "" if kind == "xml" else content_type):
         raise ValueError("is a web page instead of data")
+    if kind == "picture":
+        return body
     if kind == "json":
         return decode_json(body)
     if kind == "xml":
