@@ -461,7 +461,7 @@ class Server:
     # -- resources
 
     def resources_list(self, request: Request) -> Result:
-        resources: list[Mapping[str, Any]] = [ARCHIVES_RESOURCE]
+        resources: list[Mapping[str, Any]] = [ARCHIVES_RESOURCE, LOG_RESOURCE]
         if self.shows_views(request):
             from sources.telling.view import MIME_TYPE, URI
             resources.append({"uri": URI, **VIEW, "mimeType": MIME_TYPE})
@@ -477,6 +477,10 @@ class Server:
         if uri == ARCHIVES_RESOURCE["uri"]:
             status = _contents(uri, JSON, _json(self.client().status()))
             return {"contents": [status], **_lifetime(request, 0, "private")}
+        if uri == LOG_RESOURCE["uri"]:
+            text = self.client().search_log(limit=LOG_LATEST).text
+            log = _contents(uri, LOG_RESOURCE["mimeType"], text)
+            return {"contents": [log], **_lifetime(request, 0, "private")}
         if uri.startswith(ITEM_PREFIX) and uri != ITEM_PREFIX and "get_item" in self.tools():
             lifetime = _lifetime(request, self.settings.cache_ttl_ms)
             return {"contents": self._item(request, uri), **lifetime}
@@ -597,6 +601,14 @@ ITEM_TEMPLATE = {
     "title": "One record",
     "description": "A whole record by its identifier, its first fifty pages too, as text and JSON.",
 }
+LOG_RESOURCE = {
+    "uri": "books://log",
+    "name": "log",
+    "title": "What was asked",
+    "description": "Every question of this process and what each archive was sent, for a Methods "
+                   "section.",
+    "mimeType": "text/plain",
+}
 ARCHIVES_RESOURCE = {
     "uri": "books://archives",
     "name": "archives",
@@ -604,6 +616,7 @@ ARCHIVES_RESOURCE = {
     "description": "What each archive answers, its pace, and what last failed.",
     "mimeType": JSON,
 }
+LOG_LATEST = 500  # entries of the log as a resource, the most that the tool takes
 TOO_LARGE = (
     f"The arguments of a call are at most {ARGUMENTS_BYTES} bytes, {ARGUMENTS_VALUES} values and "
     f"{ARGUMENTS_DEPTH} levels deep."

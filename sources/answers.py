@@ -141,10 +141,12 @@ class Answer(Shown):
 
 
 class ListAnswer(Answer):
-    """An answer put together from several archives; `reports` says what each did."""
+    """An answer put together from several archives; `reports` says what each did, `repeat_with` is
+    the command that asks the same again."""
 
     __slots__ = ()
     per_source: tuple[Report, ...]
+    repeat_with: str | None
 
     @property
     def reports(self) -> tuple[Report, ...]:
@@ -175,6 +177,7 @@ class InsideAnswer(ListAnswer):
     excerpt_kinds: Mapping[str, int] = field(default_factory=dict)
     order: str = ""
     facets: tuple[Facet, ...] = ()
+    repeat_with: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -192,6 +195,7 @@ class ItemsAnswer(ListAnswer):
     media_types: tuple[Mapping[str, Any], ...] = ()
     order: str = ""
     facets: tuple[Facet, ...] = ()
+    repeat_with: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -338,6 +342,7 @@ class HeadingsAnswer(ListAnswer):
     stated: ClassVar[frozenset[str]] = frozenset({"headings", "per_source", "notes"})
     headings: tuple[Heading, ...] = ()
     per_source: tuple[Report, ...] = ()
+    repeat_with: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -348,6 +353,7 @@ class CollectionsAnswer(ListAnswer):
     stated: ClassVar[frozenset[str]] = frozenset({"collections", "per_source", "notes"})
     collections: tuple[Collection, ...] = ()
     per_source: tuple[Report, ...] = ()
+    repeat_with: str | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -17,6 +17,7 @@ from .answers import (
     InsideAnswer,
     ItemAnswer,
     ItemsAnswer,
+    ListAnswer,
     TextAnswer,
 )
 from .asking import read, search
@@ -24,6 +25,7 @@ from .asking.arguments import check
 from .asking.cite import CiteAnswer
 from .asking.cite import cite as cite_together
 from .asking.log import LogAnswer, SearchLog
+from .asking.repeat import repeated
 from .asking.report import Desk, ReportAnswer
 from .asking.together import Opened, Opener
 from .contract import CALLS, FIELDS, Archive, Query, to_dict
@@ -510,14 +512,16 @@ class BooksClient:
             "search_headings": self._search_headings,
             "browse_collections": self._browse_collections, "sequential_report": self._desk.step,
             "cite": self._cite, "search_log": self._search_log}
+        call = call or self.new_call()
         try:
-            answer = work[tool](given, call or self.new_call())
+            answer = work[tool](given, call)
         except SourceError as error:
-            self.log.note(tool, given, error)
+            self.log.note(tool, given, error, call.kept)
             raise
         if tool != "search_log":  # it asks nobody
-            self.log.note(tool, given, answer)
-        return replace(answer, show=partial(_shown, tool, given))
+            self.log.note(tool, given, answer, call.kept)
+        said = {"repeat_with": repeated(tool, given)} if isinstance(answer, ListAnswer) else {}
+        return replace(answer, show=partial(_shown, tool, given), **said)
 
     # ---- the tools, as work --------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ IDENTIFYING = ("isbn", "lccn", "oclc", "collection")
 class Reply:
     """One readable answer. `value` is decoded (JSON value, lxml element or text); `headers` have
     lower-case names; `url` is the archive's own address after redirects; `retrieved_at` is when it
-    was first fetched (ISO 8601, UTC, seconds)."""
+    was first fetched (ISO 8601, UTC, seconds); `sha256` is of the body, where answers are kept."""
 
     value: Any
     status: int
@@ -57,6 +57,7 @@ class Reply:
     url: str
     retrieved_at: str
     cached: bool
+    sha256: str | None = None
 
 
 # raises a SourceError when a 200 is no answer; runs before anything is kept

@@ -12,16 +12,16 @@ _OWN = ("mcp_books", "sources", "schemas")
 
 # Finer words under the six codes, for programs: once published, one keeps its meaning.
 _FINER = {
-    "not_found": "no_such_record no_such_page no_such_collection record_deleted page_hidden",
+    "not_found": "no_such_page",
     "invalid_input": "unknown_argument missing_argument unreadable_value no_word contradiction "
-    "arguments_too_large unreadable_identifier mistyped_identifier ambiguous_identifier "
-    "other_service not_offered query_refused several_texts report_step",
+    "arguments_too_large unreadable_identifier ambiguous_identifier "
+    "not_offered query_refused report_step",
     "rate_limited": "asked_to_wait lane_silent queue_full server_busy",
-    "parse_failure": "other_shape markup_not_data cut_short answer_too_large unreadable_rows "
-    "count_without_rows other_record unreadable_kept_answer",
-    "network_error": "unreachable challenge refused_by_site server_error broke_off certificate "
-    "redirected_elsewhere could_not_search route_gone text_not_delivered not_on_the_shelf",
-    "timeout": "no_answer_in_time budget_spent still_searching gave_up",
+    "parse_failure": "other_shape cut_short answer_too_large unreadable_rows "
+    "unreadable_kept_answer",
+    "network_error": "challenge refused_by_site server_error broke_off certificate "
+    "redirected_elsewhere could_not_search route_gone not_on_the_shelf",
+    "timeout": "no_answer_in_time budget_spent still_searching",
 }
 # Each reason and its code; a code is a reason too, where nothing finer is known.
 REASONS = {reason: code for code, finer in _FINER.items() for reason in (code, *finer.split())}

@@ -42,6 +42,9 @@ def test_every_reason_that_the_code_gives_is_listed_under_the_code_of_its_error(
              for keyword in call.keywords if keyword.arg == "reason" and isinstance(keyword.value, ast.Constant)}
 
     assert ("RateLimited", "server_busy") in given
+    elsewhere = {"unknown_argument", "missing_argument", "unreadable_value", "query_refused", "refused_by_site", "server_error", "other_shape",
+                 "cut_short", "answer_too_large", "certificate"}  # chosen by a table or a condition
+    assert {reason for reason in REASONS if reason not in CODES.values()} == {reason for _, reason in given} | elsewhere
     assert {(name, reason) for name, reason in given if name in CODES and REASONS.get(reason) != CODES[name]} == set()
 
 

@@ -13,6 +13,7 @@ import pytest
 from sources.answers import AllFailed, Asked, ItemsAnswer, Report
 from sources.asking import log
 from sources.asking.log import ENTRIES_MAX, Evidence, SearchLog
+from sources.contract import Ask, Reply
 from sources.errors import InvalidInput, RecordNotFound
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +47,7 @@ def test_every_wording_sent_is_a_row_and_a_failed_or_absent_archive_stands_besid
 
 
 def test_the_paragraph_names_the_items_of_the_checklist_and_says_what_failed():
-    text = log.as_text(filled().entries(), version="1.1.0")
+    text = log.as_text(filled().entries())
 
     assert text.splitlines()[:7] == [
         "Databases (item 1): Open Library, the Library of Congress.",
@@ -92,10 +93,13 @@ def test_entries_before_a_time_are_left_out():
 def test_the_file_holds_what_was_kept_and_is_its_owners_alone(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     kept = SearchLog(version="1", path=path, now=lambda: AT)
-    seen = Evidence(archive="loc", address="https://www.loc.gov/?q=x", form=(("a", "b"),), retrieved_at="2026-11-30T11:00:00Z", sha256="0" * 64)
+    ask = Ask(url="https://www.loc.gov/?q=x", form=(("a", "b"),))
+    reply = Reply(value=None, status=200, headers={}, url=ask.url, retrieved_at="2026-11-30T11:00:00Z", cached=False, sha256="0" * 64)
 
-    kept.note("search_items", {"query": "wet fog"}, FOUND, [seen])
+    kept.note("search_items", {"query": "wet fog"}, FOUND, [("loc", ask, reply)] * 2)
 
+    [entry] = kept.entries()
+    assert entry.evidence == (Evidence(archive="loc", address=ask.url, form=(("a", "b"),), retrieved_at="2026-11-30T11:00:00Z", sha256="0" * 64),)
     assert log.read_file(path) == kept.entries()
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600

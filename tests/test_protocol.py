@@ -466,7 +466,7 @@ def test_the_view_is_a_page_that_may_load_the_archives_pictures_alone(revision: 
     listed = viewing(revision, "resources/list")["result"]["resources"]
     [view] = viewing(revision, "resources/read", {"uri": URI})["result"]["contents"]
 
-    assert [(entry["uri"], entry["mimeType"]) for entry in listed][1:] == [(URI, "text/html;profile=mcp-app")]
+    assert [(entry["uri"], entry["mimeType"]) for entry in listed][1:] == [("books://log", "text/plain"), (URI, "text/html;profile=mcp-app")]
     assert view == {"uri": "ui://books/answer", "mimeType": "text/html;profile=mcp-app", "text": page(),
                     "_meta": {"ui": {"csp": {"resourceDomains": list(PICTURES)}}}}
 

@@ -115,7 +115,7 @@ def test_each_commands_help_names_every_argument_and_fits_the_screen(environ, co
     properties = schema_file(command.replace("-", "_") + ".input")["properties"]
     declared = {"--" + name.replace("_", "-") for name in properties}
     assert (done.returncode, done.stderr) == (0, b"")
-    assert {flag for flag in flags if not flag.startswith("--no-")} | {"--query", "--identifier", "--identifiers"} >= declared
+    assert {flag for flag in flags if not flag.startswith("--no-")} | {"--query", "--identifier", "--identifiers", "--picture"} >= declared
     assert {flag.replace("--no-", "--") for flag in flags} <= declared
     assert max(columns_of(line) for line in shown.splitlines()) <= columns
 

@@ -298,7 +298,8 @@ def _no_refusal(answer: Any) -> None:
         if _PAST_THE_END.search(f"{code}\n{said}"):
             continue
         if _ITS_FAILURE.search(f"{code}\n{said}"):
-            raise ArchiveUnreachable(f"Gallica could not search: {said[:200]}", archive=Gallica.key)
+            raise ArchiveUnreachable(f"Gallica could not search: {said[:200]}", archive=Gallica.key,
+                                     reason="could_not_search")
         raise InvalidInput(
             f"Gallica refuses this query: {said[:200]}",
             archive=Gallica.key,

@@ -98,14 +98,14 @@ def check_search(reply: Reply) -> None:
     if (not reason and reply.status != 422) or _UPSTREAM.search(reason):
         said = f" It said: {reason}" if reason else " It gave no reason."
         raise ArchiveUnreachable(
-            f"The Internet Archive could not search.{said}", archive=KEY, status=reply.status
-        )
+            f"The Internet Archive could not search.{said}", archive=KEY, status=reply.status,
+            reason="could_not_search")
     raise InvalidInput(
         f"The Internet Archive refuses this query: {reason or 'it gives no reason.'}",
         archive=KEY,
         status=reply.status,
         hint="Change the query: plainer words, and quotation marks in pairs.",
-    )
+        reason="query_refused")
 
 
 def _objection(reply: Reply) -> tuple[str, bool]:

@@ -86,7 +86,8 @@ class Scan:
         if leaves and leaf not in leaves:
             raise RecordNotFound(
                 f"Leaf {leaf} is not among the {len(leaves)} leaves of this document.",
-                archive=KEY, hint=f"Its leaves run from {leaves[0]} to {leaves[-1]}.")
+                archive=KEY, hint=f"Its leaves run from {leaves[0]} to {leaves[-1]}.",
+                reason="no_such_page")
 
     def served_at(self, path: str) -> str:
         """An address on its data node.

@@ -473,7 +473,7 @@ class LibraryOfCongress(Archive):
             raise RecordNotFound(
                 f"{reference.identifier} has {count} pages; page {page} is past the last.",
                 archive=KEY,
-            )
+                reason="no_such_page")
         described = records.describe_page(reference, name, page, count, answer)
         url = records.text_address(files) or address(resource, "fulltext_file")
         if url is None:
@@ -902,7 +902,7 @@ def _could_search(reply: Reply, again: bool) -> None:
         failure = ArchiveUnreachable(
             "The Library of Congress could not search: it sent a zero that it does not stand by.",
             archive=KEY,
-        )
+            reason="could_not_search")
         failure.retryable = again
         raise failure
 

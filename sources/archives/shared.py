@@ -28,7 +28,7 @@ def read_rows(
         raise UnreadableAnswer(
             f"None of the {len(rows)} rows that {archive.name} sent could be read.",
             archive=archive.key,
-        )
+            reason="unreadable_rows")
     return known, len(rows) - len(known)
 
 
@@ -106,7 +106,7 @@ def route_stands(archive: type[Archive], reply: Reply, what: str) -> Reply:
     if reply.status in (404, 410):
         raise ArchiveUnreachable(f"{_begins(archive)} has no {what} at its usual address (status "
                                  f"{reply.status}).",
-                                 archive=archive.key, status=reply.status)
+                                 archive=archive.key, status=reply.status, reason="route_gone")
     return reply
 
 

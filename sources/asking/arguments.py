@@ -26,6 +26,7 @@ __all__ = ["SCHEMAS", "TOOLS", "check", "nearest", "schema_file", "tool_schema",
 _BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}
 SHOWN_CHARS = 80  # how much of what came a refusal repeats
 SHOWN_ERRORS = 8
+_REASONS = {"required": "missing_argument", "additionalProperties": "unknown_argument"}
 # What others call an argument or a kind of material; of each, what there is here.
 _MEANT = {
     "q": ("query",), "text": ("query",), "author": ("creator",), "state": ("place",),
@@ -159,6 +160,7 @@ def _validate(tool: str, given: dict[str, Any], schema: dict[str, Any]) -> None:
     if told:
         hints = dict.fromkeys(hint for hint in told.values() if hint)
         raise InvalidInput(" ".join(list(told)[:SHOWN_ERRORS]),
+                           reason=_REASONS.get(errors[0].validator, "unreadable_value"),
                            hint=" ".join(list(hints)[:SHOWN_ERRORS]) or None)
 
 
@@ -230,7 +232,8 @@ def _check_combination(tool: str, given: Mapping[str, Any]) -> None:
         asked = given.get(name, "x")
         empty = tool == "search_items" and not asked.strip()  # its fields may be enough
         if not (empty or given.get("native_query") or any(map(str.isalnum, asked))):
-            raise InvalidInput(f"{tool}.{name} holds no word.", hint="Give words to look for.")
+            raise InvalidInput(f"{tool}.{name} holds no word.", reason="no_word",
+                               hint="Give words to look for.")
     if given.get("language") and not given.get("native_query"):
         marc_code(given["language"])
     if tool == "search_items":
@@ -248,7 +251,7 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
             "search_items needs something to search on.",
             hint=f"Give a query, one of the fields ({', '.join(FIELDS)}), a media_type, or a date "
                  "or year bound.",
-        )
+            reason="missing_argument")
     for name in FIELDS:
         if name in given and not any(map(str.isalnum, given[name])):
             raise InvalidInput(
@@ -259,7 +262,7 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
             "year_from/year_to and date_from/date_to were both given; they state the same bound "
             "twice.",
             hint="Keep the years or the dates, not both.",
-        )
+            reason="contradiction")
     if given.get("native_query"):
         if len(given.get("sources", ())) != 1:
             raise InvalidInput("native_query needs exactly one archive in sources: "
@@ -302,4 +305,4 @@ def _check_order(given: Mapping[str, Any], low: str, high: str, key: Any) -> Non
         raise InvalidInput(
             f"{low} ({given[low]}) lies after {high} ({given[high]}): the range names no time.",
             hint=f"Swap them: {low} {given[high]}, {high} {given[low]}.",
-        )
+            reason="contradiction")

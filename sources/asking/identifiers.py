@@ -54,15 +54,11 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
     text = text.strip(" ")
     by_key = {archive.key: archive for archive in archives}
     if _FORBIDDEN.search(text):
-        raise InvalidInput(
-            "The identifier holds a blank or an invisible character; no archive mints such a one.",
-            hint=_examples(archives),
-        )
+        raise _unreadable("The identifier holds a blank or an invisible character; no archive "
+                          "mints such a one.", archives)
     if any(segment in (".", "..") for segment in re.split(r"[/\\]", unquote(unquote(text)))):
-        raise InvalidInput(
-            "The identifier climbs out of its place with '.' or '..'; it was not sent anywhere.",
-            hint=_examples(archives),
-        )
+        raise _unreadable("The identifier climbs out of its place with '.' or '..'; it was not "
+                          "sent anywhere.", archives)
     if re.match(r"(https?:)?//|www\.", text, re.IGNORECASE):
         return _by_address(text, archives)
     for shape, key, words in _BARE:
@@ -73,11 +69,13 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
     if prefixed:
         prefix, local = prefixed.group(1).lower(), prefixed.group(2)
         if prefix not in by_key:
-            raise InvalidInput(
-                f"No archive here has the prefix {prefix[:40]!r}.", hint=_examples(archives)
-            )
+            raise _unreadable(f"No archive here has the prefix {prefix[:40]!r}.", archives)
         return _ours(by_key[prefix].read_identifier(local), prefix, archives)
     return _bare(text, by_key, archives)
+
+
+def _unreadable(message: str, archives: Sequence[type[Archive]]) -> InvalidInput:
+    return InvalidInput(message, hint=_examples(archives), reason="unreadable_identifier")
 
 
 def _bare(
@@ -92,15 +90,14 @@ def _bare(
             if _can_read(by_key.get("openlibrary"), local)
         ][:1]
         raise InvalidInput(f"{text[:40]!r} is a shape that more than one archive mints.",
-                           hint="Say which is meant: " + " or ".join(spellings) + ".")
+                           hint="Say which is meant: " + " or ".join(spellings) + ".",
+                           reason="ambiguous_identifier")
     if _SLUG_SHAPE.fullmatch(text) and "archive" in by_key:
         return _said(
             by_key["archive"].read_identifier(text),
             f"no prefix was given; read as an item of the Internet Archive: archive:{text}",
         )
-    raise InvalidInput(
-        "No archive here mints an identifier of this shape.", hint=_examples(archives)
-    )
+    raise _unreadable("No archive here mints an identifier of this shape.", archives)
 
 
 def _can_read(archive: type[Archive] | None, local: str) -> bool:
@@ -117,22 +114,15 @@ def _by_address(text: str, archives: Sequence[type[Archive]]) -> Reference:
         address = urlsplit(text if has_scheme else "https:" + from_host)
         host, port = (address.hostname or "").lower(), address.port
     except ValueError as exc:
-        raise InvalidInput(
-            "This is no web address that can be read.", hint=_examples(archives)
-        ) from exc
+        raise _unreadable("This is no web address that can be read.", archives) from exc
     if address.username is not None or port not in (None, 80, 443):
-        raise InvalidInput(
-            "An address with a user name or a port of its own is not read.",
-            hint=_examples(archives),
-        )
+        raise _unreadable("An address with a user name or a port of its own is not read.", archives)
     if host == _RESOLVER and unquote(address.path).startswith("/ark:/"):
         return read_identifier(unquote(address.path)[1:], archives)
     for archive in archives:
         if any(fnmatch.fnmatchcase(host, pattern) for pattern in archive.address_hosts):
             return _by_archive(archive, address, archives)
-    raise InvalidInput(
-        f"The host {host[:80]!r} belongs to no archive here.", hint=_examples(archives)
-    )
+    raise _unreadable(f"The host {host[:80]!r} belongs to no archive here.", archives)
 
 
 def _by_archive(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..answers import AllFailed, Answer, CountedAnswer, ListAnswer, Report
-from ..contract import to_dict
+from ..contract import Ask, Reply, to_dict
 from ..errors import InvalidInput, SourceError
 
 ENTRIES_MAX = 1000  # kept in memory, the newest; the file keeps all
@@ -82,11 +82,11 @@ class SearchLog:
         self._warned = False
 
     def note(self, tool: str, arguments: Mapping[str, Any], outcome: Answer | SourceError,
-             evidence: Iterable[Evidence] = ()) -> None:
-        """Keep one question with what came of it."""
+             kept: Iterable[tuple[str, Ask, Reply]] = ()) -> None:
+        """Keep one question with what came of it, and with the answers kept of it."""
         entry = Entry(at=_iso(self._now()), tool=tool, arguments=dict(arguments),
                       version=self._version, archives=_parts(outcome), failed=_failure(outcome),
-                      evidence=tuple(evidence))
+                      evidence=evidence(kept))
         with self._lock:
             self._entries.append(entry)
             if self._path is not None:
@@ -114,23 +114,28 @@ class SearchLog:
             found = [entry for entry in self._entries if since is None or entry.at >= since]
         return tuple(found[-limit:])
 
-
     def told(self, form: str, since: str | None, limit: int) -> LogAnswer:
-        """The entries in one of FORMS; the oldest go first where a host takes only some.
+        """The entries in one form. Raises InvalidInput: `since` is no time."""
+        return told(self.entries(_moment(since), limit), form)
 
-        Raises:
-            InvalidInput: `since` is no time.
-        """
-        found = self.entries(_moment(since), limit)
 
-        def newest(count: int) -> LogAnswer:
-            kept, left = found[len(found) - count:], len(found) - count
-            note = f"The answer was too long: the {left} oldest entries were left out."
-            text = as_text(kept, version=self._version) if form == "text" else _FORMS[form](kept)
-            text = text if kept or not left else ""  # nothing fits is not nothing asked
-            return LogAnswer(entries=kept, text=text, some=newest, notes=(note,) if left else ())
+def told(found: tuple[Entry, ...], form: str) -> LogAnswer:
+    """Entries as text, csv or json; the oldest go first where a host takes only some."""
 
-        return newest(len(found))
+    def newest(count: int) -> LogAnswer:
+        kept, left = found[len(found) - count:], len(found) - count
+        note = f"The answer was too long: the {left} oldest entries were left out."
+        text = _FORMS[form](kept) if kept or not left else ""  # nothing fits is not nothing asked
+        return LogAnswer(entries=kept, text=text, some=newest, notes=(note,) if left else ())
+
+    return newest(len(found))
+
+
+def evidence(kept: Iterable[tuple[str, Ask, Reply]]) -> tuple[Evidence, ...]:
+    """The kept answers behind a question, each once."""
+    return tuple(dict.fromkeys(
+        Evidence(archive=archive, address=ask.url, form=ask.form, retrieved_at=reply.retrieved_at,
+                 sha256=reply.sha256 or "") for archive, ask, reply in kept))
 
 
 def _moment(since: str | None) -> str | None:
@@ -247,10 +252,7 @@ def as_json(entries: Sequence[Entry]) -> str:
     return "".join(json.dumps(to_dict(entry), ensure_ascii=False) + "\n" for entry in entries)
 
 
-_FORMS: Mapping[str, Callable[[Sequence[Entry]], str]] = {"csv": as_csv, "json": as_json}
-
-
-def as_text(entries: Sequence[Entry], *, version: str) -> str:
+def as_text(entries: Sequence[Entry]) -> str:
     """A paragraph and a table for a section on methods, each line with its item of PRISMA-S."""
     searches = [entry for entry in entries if entry.tool in SEARCHES]
     if not entries:
@@ -259,12 +261,14 @@ def as_text(entries: Sequence[Entry], *, version: str) -> str:
                           if part["status"] != "absent")
     failed = dict.fromkeys(part["name"] for entry in searches for part in entry.archives
                            if part["status"] == "failed")
+    versions = dict.fromkeys(entry.version for entry in entries)
     days = f"{entries[0].at[:10]} to {entries[-1].at[:10]}"
     if entries[0].at[:10] == entries[-1].at[:10]:
         days = f"on {entries[0].at[:10]}"
     paragraph = [
         f"Databases (item 1): {', '.join(names) or 'none was searched'}.",
-        f"Platform (item 2): mcp-books {version}, which asks each archive's public search service.",
+        f"Platform (item 2): mcp-books {', '.join(versions)}, which asks each archive's public "
+        "search service.",
         f"Dates of search (item 13): {days}, times in UTC.",
         f"Questions: {len(entries)}, of which {len(searches)} searches.",
         "Full strategies (item 8), limits (item 9) and records found (item 15) stand in the table, "
@@ -275,3 +279,7 @@ def as_text(entries: Sequence[Entry], *, version: str) -> str:
                          "what a failed search would have found.")
     table = [_COLUMNS, *rows(entries)]
     return "\n".join([*paragraph, "", *("\t".join(row) for row in table)])
+
+
+_FORMS: Mapping[str, Callable[[Sequence[Entry]], str]] = {
+    "text": as_text, "csv": as_csv, "json": as_json}

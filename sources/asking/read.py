@@ -51,7 +51,8 @@ def open_identifier(identifier: str, tool: str, archives: Sequence[type[Archive]
     if absence:
         able = ", ".join(other.key for other in archives
                          if other.absence(tool, opener.settings) is None)
-        raise InvalidInput(absence, archive=archive.key, hint=f"{tool} is answered by: {able}.")
+        raise InvalidInput(absence, archive=archive.key, hint=f"{tool} is answered by: {able}.",
+                           reason="not_offered")
     return Reading(reference=reference, opened=opener.open(archive, call))
 
 
@@ -119,19 +120,20 @@ def read_text(reading: Reading, given: Mapping[str, Any]) -> TextAnswer:
     reference, page, match = reading.reference, given.get("page"), given.get("match")
     if page is not None and reference.page is not None and page != reference.page:
         raise InvalidInput(f"The identifier names page {reference.page}, and page is {page}.",
-                           hint="Leave page out, or give the record's identifier.")
+                           hint="Leave page out, or give the record's identifier.",
+                           reason="contradiction")
     page = reference.page if page is None else page
     if page is None and match is None:
         raise InvalidInput("read_text needs a page or a match.",
                            hint="Give page to read one page, or match to search inside the "
-                                "record.")
+                                "record.", reason="missing_argument")
     if page is None:
         return _sought(reading, given, str(match))
     read = _page(reading, page)
     answer = _described(read, reading, ())
     if match is None:
-        answer = _read_on(reading, replace(answer, whole_text=read.text,
-                                           text_offset=given["text_offset"]), given)
+        answer = replace(answer, whole_text=read.text, text_offset=given["text_offset"])
+        answer = text_part(_read_on(reading, answer, given), given["max_text_chars"])
     else:
         answer = _passages_of(answer, read, match, given["max_passages"])
     return _shown(reading, answer, read, given)
@@ -172,15 +174,15 @@ def _shown(reading: Reading, answer: TextAnswer, page: PageText, given: Mapping[
 def _read_on(reading: Reading, answer: TextAnswer, given: Mapping[str, Any]) -> TextAnswer:
     """The pages behind the first one up to `to_page`, each under a line that names it, as far as
     the window and the time reach; `next_page` is where to go on."""
-    last, texts, notes = given.get("to_page"), [answer.whole_text or ""], []
-    number = answer.page_number or 0
+    last, number, notes = given.get("to_page"), answer.page_number or 0, []
     wanted = answer.text_offset + given["max_text_chars"]
     if last is None:
-        return text_part(answer, given["max_text_chars"])
+        return answer
     if last < number:
         raise InvalidInput(f"to_page ({last}) lies before page ({number}).",
-                           hint=f"Swap them: page {last}, to_page {number}.")
-    texts[0] = _marked(answer, number, texts[0])
+                           hint=f"Swap them: page {last}, to_page {number}.",
+                           reason="contradiction")
+    texts = [_marked(answer, number, answer.whole_text or "")]
     following = answer.next_page
     while following is not None and following <= last and sum(map(len, texts)) < wanted:
         number = following
@@ -193,9 +195,8 @@ def _read_on(reading: Reading, answer: TextAnswer, given: Mapping[str, Any]) -> 
         notes += [f"Page {number} has no text here: {missing}"] if missing else []
         texts.append(_marked(answer, number, page.text or ""))
         following = page.next_page
-    whole = replace(answer, whole_text="\n\n".join(texts), next_page=following,
-                    notes=(*answer.notes, *notes))
-    return text_part(whole, given["max_text_chars"])
+    return replace(answer, whole_text="\n\n".join(texts), next_page=following,
+                   notes=(*answer.notes, *notes))
 
 
 def _marked(answer: TextAnswer, number: int, text: str) -> str:

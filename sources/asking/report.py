@@ -155,7 +155,7 @@ class Desk:
             raise InvalidInput(
                 "This step says neither what to search nor which section to write.",
                 hint=_due(draft),
-            )
+                reason="report_step")
 
     # ---- the steps -------------------------------------------------------------------------------
 
@@ -225,7 +225,8 @@ class Desk:
         """A section, or the bibliography built from the sources; written again, it replaces what
         stood there."""
         if not draft.searched:
-            raise InvalidInput("No sources were searched yet.", hint=_due(draft))
+            raise InvalidInput("No sources were searched yet.", hint=_due(draft),
+                               reason="report_step")
         section = _section(draft, given)
         total = max(given.get("total_sections") or draft.total_sections, section.number)
         sections = {**draft.sections, section.number: section}

@@ -21,7 +21,7 @@ from ..answers import (
     Report,
 )
 from ..contract import Archive, Describes, Facet, Page, Query, Request
-from ..errors import InvalidInput, SourceError
+from ..errors import ArchiveUnreachable, InvalidInput, SourceError
 from ..transport.call import Call
 from .harvest import Harvest, Row
 from .notes import list_notes, search_notes
@@ -201,8 +201,17 @@ def _harvest(walk: Walk, asked: Question) -> list[Harvest]:
             harvests[key] = part[key].left_behind(outcome)
     found = list(harvests.values())
     if part and not any(harvest.answered for harvest in found):
-        raise AllFailed(_reports(walk, found, {}))
+        raise _none_answered(walk, found)
     return found
+
+
+def _none_answered(walk: Walk, harvests: Sequence[Harvest]) -> SourceError:
+    """What every archive's failure comes to; that none has a kept answer is said once."""
+    errors = [harvest.error for harvest in harvests if harvest.error is not None]
+    if {error.reason for error in errors} == {"not_on_the_shelf"}:
+        return ArchiveUnreachable("This question is not on the shelf of kept answers.",
+                                  hint=errors[0].hint, reason="not_on_the_shelf")
+    return AllFailed(_reports(walk, harvests, {}))
 
 
 def _scope(walk: Walk, archive: type[Archive], asked: Question) -> Harvest:

@@ -74,7 +74,8 @@ def _raise_if_cancelled(call: Call) -> None:
 
 def _outcome(future: Future[Any], key: str, name: str) -> Any:
     if not future.done():
-        return TimedOut(f"{name} had not answered when the call's time was spent.", archive=key)
+        return TimedOut(f"{name} had not answered when the call's time was spent.", archive=key,
+                        reason="budget_spent")
     error = future.exception()
     if error is None:
         return future.result()

@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..asking.arguments import nearest
+from ..asking.repeat import PROGRAM, flag_of, plain_argument
 from ..asking.schemas import TOOLS
 from ..errors import InvalidInput
 from ..settings import VERSION
 from .tables import COUNTED, LISTS
 
-PROGRAM = "mcp-books"
 OWN_COMMANDS = {"demo": "both searches, a record and a page from a sample shelf, without network",
-                "check": "settings, proxies and contact, and which archives answer from here"}
+                "check": "settings, proxies and contact, and which archives answer from here",
+                "completion": "what bash, zsh or fish reads to complete commands and flags"}
+ROWS_CITED = ("search_inside", "search_items")
+CITED = (*ROWS_CITED, "get_item", "read_text")
 FORMS: Mapping[str, tuple[Iterable[str], str]] = {  # the tools that have one, and its help
     "json": (TOOLS, "the structured content, as JSON"),
     "csv": (LISTS, "the rows as a table, with the query that found each, and the credit"),
@@ -36,6 +39,16 @@ OWN_FLAGS: Mapping[str, tuple[Iterable[str], str | None, str]] = {
         "words that stand together, in this order; they need no marks",
     ),
     "bom": (LISTS, None, "begin a table with a byte order mark, which some spreadsheets want"),
+    "bibtex": (CITED, "FILE", "write citations as BibTeX; - is standard output"),
+    "ris": (CITED, "FILE", "write citations as RIS"),
+    "csl": (CITED, "FILE", "write citations as CSL-JSON"),
+    "full": (ROWS_CITED, None, "read each record before it is cited, and not the row alone"),
+    "html": ((*LISTS, *CITED[2:], "search_log"), "FILE", "write the answer as a page for people"),
+    "picture": (("read_text",), "FILE",
+                "write the picture of the page, or of the passage that --match finds"),
+    "force": ((*LISTS, *CITED[2:], "search_log"), None, "write over a file that is there"),
+    "verify": (("search_log",), "FOLDER",
+               "ask FILE's questions again of the answers kept in FOLDER, and compare"),
 }
 # What takes the words of --phrase: a tool's argument in which double marks bind words together.
 PHRASE_IN = {"search_inside": "query", "search_items": "query", "read_text": "match"}
@@ -76,14 +89,14 @@ def read_command(argv: Sequence[str], schemas: Schemas, *, columns: int = HELP_C
         SystemExit: help or the version was asked (0), or the line cannot be read (2).
         InvalidInput: the file of steps cannot be read, or a step is no JSON object.
     """
-    parsers = _parsers(schemas, columns)
-    namespace, left_over = parsers[""].parse_known_args(_spelled(argv, parsers))
+    made = parsers(schemas, columns)
+    namespace, left_over = made[""].parse_known_args(_spelled(argv, made))
     given = vars(namespace)
     name = given.pop("command")
     if left_over:
-        parsers[name].error(_left_over(left_over, name, given, parsers[name].format_help()))
+        made[name].error(_left_over(left_over, name, given, made[name].format_help()))
     tool = name.replace("-", "_")
-    return _command(tool, given, schemas[tool]["inputSchema"], parsers[name])
+    return _command(tool, given, schemas[tool]["inputSchema"], made[name])
 
 
 def _command(
@@ -95,12 +108,28 @@ def _command(
         if given:
             parser.error("--steps holds every argument; beside it stands --json alone")
         return Command(tool=tool, steps=_steps(path), form=form)
-    beside = {name: given.pop(name) for name in OWN_FLAGS if name in given and name != "phrase"}
+    beside = {name: given.pop(name) for name in (*OWN_FLAGS, "file")
+              if name in given and name != "phrase"}
+    if "verify" in beside and "file" not in beside:
+        parser.error("--verify needs the log: mcp-books search-log FILE --verify FOLDER")
     if form == "facets-csv":
         given.setdefault("facets", True)
     arguments = _arguments(tool, given, schema["properties"])
+    arguments |= _asked_for(tool, beside, arguments)
     flags = {argument: _flag(argument, schema) for argument in schema["properties"]}
     return Command(tool=tool, steps=(arguments,), form=form, flags=flags, beside=beside)
+
+
+def _asked_for(tool: str, beside: Mapping[str, Any], arguments: Mapping[str, Any]
+               ) -> dict[str, Any]:
+    """What the shell's own flags ask of the tool: the picture, the citation of a record."""
+    asked: dict[str, Any] = {}
+    if "picture" in beside:
+        asked["picture"] = "passage" if "match" in arguments else "page"
+    if tool == "get_item" and {"bibtex", "ris", "csl"} & set(beside):
+        sections = arguments.get("sections", ["description"])
+        asked["sections"] = list(dict.fromkeys([*sections, "citation"]))
+    return asked
 
 
 def _spelled(argv: Sequence[str], parsers: Mapping[str, argparse.ArgumentParser]) -> list[str]:
@@ -114,7 +143,7 @@ def _spelled(argv: Sequence[str], parsers: Mapping[str, argparse.ArgumentParser]
     return words
 
 
-def _parsers(schemas: Schemas, columns: int) -> Mapping[str, argparse.ArgumentParser]:
+def parsers(schemas: Schemas, columns: int = HELP_COLUMNS) -> Mapping[str, argparse.ArgumentParser]:
     """The parser of each command by its name; that of the whole line by none."""
     layout = functools.partial(argparse.HelpFormatter, max_help_position=30, width=columns)
     whole = argparse.ArgumentParser(
@@ -152,34 +181,41 @@ def _add_command(
         description=description,
         usage=f"{PROGRAM} {name} [flags]{placed}",
     )
-    _add_flags(parser, schema["inputSchema"], plain)
+    _add_flags(parser, schema["inputSchema"], plain, own=[
+        flag for flag, (tools, *_) in OWN_FLAGS.items() if tool in tools])
+    if tool == "search_log":
+        parser.add_argument("file", nargs="?", metavar="FILE",
+                            help="a log that BOOKS_SEARCH_LOG kept; left out: this command's own")
     _add_forms(parser, tool)
 
 
 def _plain(schema: Mapping[str, Any]) -> tuple[str | None, str]:
     """The argument that is given without a flag (the required one, or the query), and its place in
     the usage."""
-    required = schema.get("required", ())
-    plain = next(iter(required), "query" if "query" in schema["properties"] else None)
+    plain = plain_argument(schema)
     if plain is None:
         return None, ""
-    return plain, f" {plain.upper()}" if required else f" [{plain.upper()}]"
+    return plain, f" {plain.upper()}" if schema.get("required") else f" [{plain.upper()}]"
 
 
 def _flag(name: str, schema: Mapping[str, Any]) -> str:
     """An argument as the command line has it."""
-    return name.upper() if name == _plain(schema)[0] else "--" + name.replace("_", "-")
+    return name.upper() if name == plain_argument(schema) else flag_of(name)
 
 
 def _add_flags(
-    parser: argparse.ArgumentParser, schema: Mapping[str, Any], plain: str | None
+    parser: argparse.ArgumentParser, schema: Mapping[str, Any], plain: str | None,
+    own: Sequence[str],
 ) -> None:
-    """A flag for each argument but the plain one; one that was not given is not sent.
+    """A flag for each argument but the plain one and those that the shell has its own flag for; one
+    that was not given is not sent.
 
     No flag may be shortened, so that one added later changes no script's meaning.
     """
     for name, rule in schema["properties"].items():
         flag = _flag(name, schema)
+        if name in own:
+            continue
         if name == plain:
             lone = None if "required" in schema and name != "query" else "?"
             parser.add_argument(

@@ -13,9 +13,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..answers import Answer, failure
+from ..asking.repeat import PROGRAM
 from ..asking.schemas import settings_in_force, tool_schemas
 from ..contract import to_dict
 from ..errors import InvalidInput, SourceError, lacking_library
@@ -24,7 +26,8 @@ from ..stdio import log_to
 from ..telling.harmless import inert
 from ..telling.text_block import not_answered, notes, render, render_error
 from ..transport.call import Call
-from .command_line import HELP_COLUMNS, OWN_COMMANDS, PROGRAM, Command, read_command
+from .command_line import HELP_COLUMNS, OWN_COMMANDS, Command, read_command
+from .exports import check_free, written
 from .screen import Screen, decades, readable
 from .streams import NotWritten, answering, aside
 from .tables import facets_table, table
@@ -114,9 +117,15 @@ def _own(name: str, argv: Sequence[str], desk: Desk) -> int:
 def _answer(command: Command, client: BooksClient, settings: Settings, desk: Desk) -> int:
     """Ask, step by step, and write the last answer in the form wanted."""
     try:
+        check_free(command.beside)
+        if "file" in command.beside:
+            return _saved_log(command, settings, desk)
         for arguments in command.steps:
             call = Call(budget_s(settings), tell=_progress(desk.err))
-            payload = _ask(client, command.tool, arguments, call).to_dict()
+            answer = _ask(client, command.tool, arguments, call)
+        payload = answer.to_dict()
+        if written(answer, command.beside, client, desk.out):
+            return ANSWERED
     except SourceError as error:
         told = render_error(error)
         if error.code == "invalid_input":
@@ -130,6 +139,25 @@ def _answer(command: Command, client: BooksClient, settings: Settings, desk: Des
     desk.out.flush()
     _tell_of_steps(command, payload, desk)
     return ANSWERED
+
+
+def _saved_log(command: Command, settings: Settings, desk: Desk) -> int:
+    """A log that was kept in a file: told, or checked against the answers kept."""
+    from ..asking.log import read_file, told
+    from . import evidence
+
+    path = Path(command.beside["file"])
+    try:
+        entries = read_file(path)
+    except (OSError, UnicodeDecodeError) as exc:
+        raise InvalidInput(f"{path} cannot be read as a search log.",
+                           hint="Give a file that BOOKS_SEARCH_LOG named.") from exc
+    if "verify" not in command.beside:
+        print(told(entries, command.steps[0].get("format", "text")).text, file=desk.out)
+        return ANSWERED
+    verdicts = tuple(evidence.verified(entries, Path(command.beside["verify"]), settings))
+    print(evidence.told(entries, verdicts), file=desk.out)
+    return ANSWERED if all(one.outcome == "same" for one in verdicts) else FAILED
 
 
 def _failed(error: SourceError) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class ArchiveAsker:
         reply = self._carrier.ask(self, ask)
         self._answered.append(ask.question)
         self.replies.append(replace(reply, value=None))
+        if reply.sha256:
+            self.call.kept.append((self.archive.key, ask, self.replies[-1]))
         return reply
 
     def remaining_s(self) -> float:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from ..contract import Ask, Reply
 from ..errors import Cancelled, TimedOut
 
 # a request is on its way a little after its start is noted; the archive must not see less than is
@@ -43,6 +44,7 @@ class Call:
         self.budget_s = budget_s
         self.deadline = self.clock.monotonic() + budget_s
         self.cancelled = False
+        self.kept: list[tuple[str, Ask, Reply]] = []  # of which archive, where answers are kept
         self._tell = tell
         self._lock = threading.Lock()
         self._wake: dict[Callable[[], None], None] = {}  # in order, each once
@@ -54,7 +56,8 @@ class Call:
         if self.cancelled:
             raise Cancelled("The caller took the question back.")
         if not self.remaining_s():
-            raise TimedOut(f"The time for this question, {self.budget_s:g} s, is used up.")
+            raise TimedOut(f"The time for this question, {self.budget_s:g} s, is used up.",
+                           reason="budget_spent")
 
     def tell(self, message: str) -> None:
         if self._tell is not None and not self.cancelled:

@@ -189,7 +189,8 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
     if wanted and why:
         raise _unreadable(archive, status, why)
     if not why and _broke_off(response):
-        raise Setback(ArchiveUnreachable(BROKE_OFF.format(archive.name), archive=archive.key),
+        raise Setback(ArchiveUnreachable(BROKE_OFF.format(archive.name), archive=archive.key,
+                                         reason="broke_off"),
                       tries=OFTEN)
     return bytes(body)
 
@@ -206,6 +207,7 @@ def _broke_off(response: requests.Response) -> bool:
 
 def _unreadable(archive: type[Archive], status: int, what: str) -> Setback:
     return Setback(UnreadableAnswer(f"{archive.name} sent an answer {what}", archive=archive.key,
+                                    reason="answer_too_large" if "MiB" in what else "cut_short",
                                     status=status))
 
 
@@ -220,4 +222,5 @@ def _translated(exc: Exception, archive: type[Archive]) -> Setback:
     if "SSLError" in signs and "certificate" in str(exc).lower():
         signs.add("certificate")
     _, error, message, hint, tries = next(row for row in BREAKS if row[0] in signs)
-    return Setback(error(message.format(archive.name), archive=archive.key, hint=hint), tries=tries)
+    return Setback(error(message.format(archive.name), archive=archive.key, hint=hint,
+                         reason="certificate" if "certificate" in signs else None), tries=tries)

@@ -120,6 +120,7 @@ class Transport:
         self._wire = Wire(settings, identity)
         self._recorder = Recorder(settings.record_dir) if settings.record_dir else None
         self._shelf = Shelf(settings.replay_dir) if settings.replay_dir else None
+        self.keeps = self._recorder is not None or self._shelf is not None
         # guards the flights; notified whenever one of them changes
         self._changed = threading.Condition()
         self._flights: dict[Hashable, Flight] = {}
@@ -182,7 +183,7 @@ class Transport:
                                      + GATEWAY_UNREADABLE, archive=gate.archive.key)
         kept = self.cache.get(ask.question)
         if kept is not None:
-            return read(ask, gate.archive, kept, cached=True)
+            return self._read(ask, gate.archive, kept, cached=True)
         asker.call.when_cancelled(self.nudge)
         delay_s = gate.delay_s()
         if WORTH_TELLING_S <= delay_s <= asker.remaining_s():
@@ -201,7 +202,12 @@ class Transport:
             raise copy.copy(flight.failure)
         assert flight.reply is not None
         assert flight.received is not None
-        return flight.reply if flight is mine else read(mine.ask, mine.archive, flight.received)
+        return flight.reply if flight is mine else self._read(mine.ask, mine.archive,
+                                                              flight.received)
+
+    def _read(self, ask: Ask, archive: type[Archive], received: Received, *,
+              cached: bool = False) -> Reply:
+        return read(ask, archive, received, cached=cached, hashed=self.keeps)
 
     def _from_shelf(self, shelf: Shelf, ask: Ask, gate: Gate) -> Reply:
         name, key = gate.archive.name, gate.archive.key
@@ -209,15 +215,17 @@ class Transport:
             received = shelf.find(ask)
         except UNREADABLE as exc:
             raise UnreadableAnswer(f"The answer of {name} kept on the shelf cannot be read.",
-                                   archive=key) from exc
+                                   archive=key, reason="unreadable_kept_answer") from exc
         if received is None:
+            _log.info("on the shelf, there is no answer to %s", ask.url)
             raise ArchiveUnreachable(f"{name} is answered from kept answers alone, and this one is "
-                                     f"not on the shelf: {ask.url}", archive=key, hint=SHELF_HINT)
+                                     "not on the shelf.", archive=key, hint=SHELF_HINT,
+                                     reason="not_on_the_shelf")
         try:
             judge(ask, gate, received, self.clock.time())
         except Setback as setback:
             raise setback.error from setback
-        return read(ask, gate.archive, received)
+        return self._read(ask, gate.archive, received)
 
     def _join(self, mine: Flight) -> Flight:
         """The flight of this question that is under way; when there is none, `mine` starts."""
@@ -306,7 +314,7 @@ class Transport:
             return
         archive = flight.archive
         late = TimedOut(f"{archive.name} gave no whole answer within {self._timeout_s:g} s.",
-                        archive=archive.key)
+                        archive=archive.key, reason="no_answer_in_time")
         self._note(flight, Setback(late, wall=exchange.shut_out))
         self._land(flight, late)
 
@@ -384,7 +392,7 @@ class Transport:
         received = self._follow(flight)
         try:
             judge(ask, flight.gate, received, self.clock.time())
-            flight.reply = read(ask, archive, received)
+            flight.reply = self._read(ask, archive, received)
         except SourceError as exc:
             raise Setback(exc,
                           tries=1 if exc.retryable and exc.retry_after_s is None else 0) from exc
@@ -495,14 +503,17 @@ def _too_late(flight: Flight) -> SourceError:
     if flight.first_sent_at is None:
         return RateLimited(f"{name} was not asked: this server's own queue for it did not move in "
                            "time.", archive=key,
-                           hint="Ask again in a minute; requests are spaced as the archive wants.")
+                           hint="Ask again in a minute; requests are spaced as the archive wants.",
+                           reason="queue_full")
     if flight.ask.run_on and flight.left_late:
         return TimedOut(f"{name} is still searching; the request goes on in the background.",
                         archive=key,
                         retry_after_s=ASK_AGAIN_S,
                         hint=f"Ask the same again in about {ASK_AGAIN_S:.0f} s; "
-                             "the answer will be there if the archive gives one.")
-    return TimedOut(f"{name} gave no whole answer within the time of this call.", archive=key)
+                             "the answer will be there if the archive gives one.",
+                             reason="still_searching")
+    return TimedOut(f"{name} gave no whole answer within the time of this call.", archive=key,
+                    reason="budget_spent")
 
 
 def _iso(seconds: float) -> str:

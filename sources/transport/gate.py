@@ -277,4 +277,5 @@ class Gate:
                 archive=key, retry_after_s=float(seconds),
                 hint=f"{came} came instead of an answer. Nothing was learnt about what is held.")
         return RateLimited(f"{name} asked this client to stay away; nothing is sent for another "
-                           f"{seconds} s.", archive=key, retry_after_s=float(seconds))
+                           f"{seconds} s.", archive=key, retry_after_s=float(seconds),
+                           reason="lane_silent")

@@ -2,6 +2,7 @@
 read. Nothing here sends or waits."""
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
@@ -31,16 +32,18 @@ SIGNS_IN_BYTES = 8192  # a challenge shows itself within this much of a page
 WALL_STATUSES = (403, 429, 503)
 MAY_BE_LOST = ("default",)  # of a cover: whether a blank one is wanted where there is none
 WALL_SIGNS = ("just a moment", "captcha", "altcha", "challenge-platform")
-REFUSALS: tuple[tuple[range | tuple[int, ...], type[SourceError], str, str | None], ...] = (
-    ((404, 410), RecordNotFound, "{name} holds nothing at the address asked.", None),
+REFUSALS: tuple[tuple[range | tuple[int, ...], type[SourceError], str, str | None, str | None], ...
+                ] = (
+    ((404, 410), RecordNotFound, "{name} holds nothing at the address asked.", None, None),
     ((400, 414, 422), InvalidInput, "{name} refused the question (status {status}).",
-     "Ask in plainer words, without marks that may be read as syntax."),
+     "Ask in plainer words, without marks that may be read as syntax.", "query_refused"),
     ((401, 403, 451), ArchiveUnreachable, "{name} refused the request (status {status}).",
-     "It may refuse this client or this network; nothing was learnt about what is held."),
+     "It may refuse this client or this network; nothing was learnt about what is held.",
+     "refused_by_site"),
     (range(200, 300), UnreadableAnswer, "{name} answered without an answer (status {status}).",
-     None),
+     None, "other_shape"),
 )
-ANY_OTHER = (ArchiveUnreachable, "{name} could not answer (status {status}).", None)
+ANY_OTHER = (ArchiveUnreachable, "{name} could not answer (status {status}).", None, "server_error")
 
 
 def judge(ask: Ask, gate: Gate, received: Received, wall_now: float) -> None:
@@ -86,7 +89,8 @@ def judge_redirect(gate: Gate, asked: str, target: str) -> None:
     if lost:
         raise Setback(ArchiveUnreachable(
             f"{gate.archive.name} sent a redirect that loses what was asked "
-            f"({', '.join(sorted(lost))}); it was not followed.", archive=gate.archive.key))
+            f"({', '.join(sorted(lost))}); it was not followed.", archive=gate.archive.key,
+            reason="redirected_elsewhere"))
 
 
 def _parameters(url: str) -> set[str]:
@@ -103,7 +107,8 @@ def walled(archive: type[Archive]) -> Setback:
         f"{archive.name}: blocked by the site's protection; a challenge page came instead of an "
         "answer.",
         archive=archive.key,
-        hint="Nothing was learnt about what is held; nothing more is sent there for a while.")
+        hint="Nothing was learnt about what is held; nothing more is sent there for a while.",
+        reason="challenge")
     return Setback(error, wall=True)
 
 
@@ -113,9 +118,9 @@ def _refusal(archive: type[Archive], lane: Lane, received: Received, wall_now: f
     after_s = retry_after(received.headers.get("retry-after"), wall_now)
     if status == 429 or (status == 503 and after_s is not None):
         return _limit(archive, lane, status, after_s)
-    kind, message, hint = next((row[1:] for row in REFUSALS if status in row[0]), ANY_OTHER)
+    kind, message, hint, reason = next((row[1:] for row in REFUSALS if status in row[0]), ANY_OTHER)
     error = kind(message.format(name=archive.name, status=status), archive=archive.key,
-                 status=status, hint=hint)
+                 status=status, hint=hint, reason=reason)
     return Setback(error, tries=OFTEN if status in lane.retry_statuses else 0,
                    wall=lane.bans_mutely and status == 403)
 
@@ -129,7 +134,7 @@ def _limit(archive: type[Archive], lane: Lane, status: int, after_s: float | Non
         after_s = max(least_s, after_s or 0.0)
     error = RateLimited(f"{archive.name} asked this client to slow down (status {status}).",
                         archive=archive.key,
-                        status=status, retry_after_s=after_s)
+                        status=status, retry_after_s=after_s, reason="asked_to_wait")
     if (after_s or 0.0) <= RETRY_AFTER_LIMIT_S and status in lane.retry_statuses:
         return Setback(error, tries=OFTEN, pause_s=after_s)
     return Setback(error, silence_s=after_s or 0.0)
@@ -152,10 +157,12 @@ def retry_after(value: str | None, wall_now: float) -> float | None:
     return None if moment is None else min(max(0.0, moment - wall_now), BLOCK_LIMIT_S)
 
 
-def read(ask: Ask, archive: type[Archive], received: Received, *, cached: bool = False) -> Reply:
+def read(ask: Ask, archive: type[Archive], received: Received, *, cached: bool = False,
+         hashed: bool = False) -> Reply:
     """The answer decoded and checked. Raises UnreadableAnswer, or what a check raises."""
     reply = Reply(value=None, status=received.status, headers=received.headers, url=received.url,
-                  retrieved_at=received.retrieved_at, cached=cached)
+                  retrieved_at=received.retrieved_at, cached=cached,
+                  sha256=hashlib.sha256(received.body).hexdigest() if hashed else None)
     if ask.check_text is not None:
         ask.check_text(replace(reply, value=_as_text(ask, received)))
     try:
@@ -163,7 +170,7 @@ def read(ask: Ask, archive: type[Archive], received: Received, *, cached: bool =
     except ValueError as exc:
         if received.status == 200:
             raise UnreadableAnswer(f"The answer of {archive.name} {exc}.", archive=archive.key,
-                                   status=200) from exc
+                                   status=200, reason="other_shape") from exc
         value = _as_text(ask, received)
     reply = replace(reply, value=value)
     if ask.check is not None:
