@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-_TAG = re.compile(r"<(?:!--.*?--|/?[A-Za-z][^<>]*|!\[CDATA\[|![A-Za-z][^<>]*)>", re.DOTALL)
+_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|!\[CDATA\[|![A-Za-z][^<>]*)>")
 _BREAK = re.compile(r"<\s*(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECASE)
-_NO_TEXT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+# What holds no text: where it begins and where it ends.
+_NO_TEXT = tuple((re.compile(begins, re.IGNORECASE), re.compile(ends, re.IGNORECASE))
+                 for begins, ends in (("<!--", "-->"), (r"<script\b", r"</script\s*>"),
+                                      (r"<style\b", r"</style\s*>")))
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _TERM = re.compile(r'"([^"]*)"|(\S+)')
 # Scripts without blanks.
@@ -97,9 +100,20 @@ def listing(value: Any) -> list[Any]:
 def plain(markup: str) -> str:
     """HTML as plain text: breaks become line ends, other tags go, entities are read, blanks folded
     line by line."""
-    text = _TAG.sub("", _BREAK.sub("\n", _NO_TEXT.sub("", markup)))
+    for begins, ends in _NO_TEXT:
+        markup = _without(markup, begins, ends)
+    text = _TAG.sub("", _BREAK.sub("\n", markup))
     lines = (" ".join(line.split()) for line in html.unescape(text).replace("\r", "\n").split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _without(text: str, begins: re.Pattern[str], ends: re.Pattern[str]) -> str:
+    """The text without what stands between; what has no end stays. Each part is looked at once."""
+    kept, at = [], 0
+    while (start := begins.search(text, at)) and (end := ends.search(text, start.end())):
+        kept.append(text[at:start.start()])
+        at = end.end()
+    return "".join([*kept, text[at:]])
 
 
 def fold(text: str) -> str:
