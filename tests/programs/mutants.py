@@ -56,7 +56,7 @@ RULES: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "15 the credit is kept": (("telling/text_block:_credit", "asking/together:credit", "asking/together:attribution"), ("rules", "render", "client")),
     "what an answer is": (("transport/verdict:judge", "transport/verdict:_limit", "transport/verdict:retry_after", "transport/verdict:judge_redirect"),
                           ("transport",)),
-    "pacing": (("transport/gate:enter", "transport/gate:delay_s", "transport/ledger:reserve"), ("pacing",)),
+    "pacing": (("transport/gate:enter", "transport/gate:delay_s", "transport/ledger:confirm", "transport/ledger:started"), ("pacing",)),
     "cache": (("transport/cache:get", "transport/cache:put", "transport/cache:drop"), ("transport",)),
     "kept answers": (("transport/shelf:_received", "transport/shelf:_fingerprint", "transport/shelf:_parts", "asking/log:evidence"),
                      ("recording", "exports", "demo")),
@@ -64,7 +64,7 @@ RULES: dict[str, tuple[Sequence[str], Sequence[str]]] = {
                   ("citations", "exports")),
     "pictures": (("regions:around", "regions:_spread", "regions:tightest", "regions:picture_address", "asking/picture:measured",
                   "asking/picture:_asked"), ("regions", "picture")),
-    "protocol": (("stdio:read", "../mcp_books:resources_read", "../mcp_books:_pictured"), ("protocol", "stdio", "picture")),
+    "protocol": (("stdio:read_lines", "../mcp_books:answer", "../mcp_books:id_member", "../mcp_books:resources_read", "../mcp_books:_pictured"), ("protocol", "stdio", "picture")),
 }
 
 
