@@ -49,8 +49,8 @@ def test_an_identifier_as_a_search_returned_it_says_nothing_about_reading() -> N
 @pytest.mark.parametrize(("text", "spellings"), [
     ("73691632", ("archive:73691632", "loc:73691632", "openlibrary:lccn/73691632")),
     ("sn85059812", ("archive:sn85059812", "loc:sn85059812", "openlibrary:lccn/sn85059812")),
-    ("9780140328721", ("archive:9780140328721", "loc:9780140328721", "openlibrary:isbn/9780140328721")),
-    ("9780140328722", ("archive:9780140328722", "loc:9780140328722", "openlibrary:oclc/9780140328722")),
+    ("9780140328721", ("archive:9780140328721", "openlibrary:isbn/9780140328721")),
+    ("9780140328722", ("archive:9780140328722", "openlibrary:oclc/9780140328722")),
     ("mss250640164", ("archive:mss250640164", "loc:mss250640164")),
 ])
 def test_a_shape_two_archives_mint_is_refused_with_the_spellings(text: str, spellings: tuple[str, ...]) -> None:
@@ -128,3 +128,28 @@ def test_an_address_of_the_resolver_is_read_by_the_ark_in_it() -> None:
 def test_an_invented_ark_stays_with_data_bnf_fr() -> None:
     """cb9…: no number of the catalogue, which counts to cb4…."""
     assert read_identifier("cb90000101m", ARCHIVES).identifier == "bnf:cb90000101m"
+
+
+@pytest.mark.parametrize(("written", "identifier"), [
+    ("archive.org/details/lanternvale00orri", "archive:lanternvale00orri"), ("www.loc.gov/item/2004567890/", "loc:2004567890"),
+    ("loc.gov/item/2004567890", "loc:2004567890"), ("openlibrary.org/works/OL800001W", "openlibrary:OL800001W"),
+    ("gallica.bnf.fr/ark:/12148/bpt6k9000016", "gallica:bpt6k9000016"), ("FRBNF12008369", "bnf:cb120083695"),
+    ("https://iiif.archive.org/iiif/3/lanternvale00orri/manifest.json", "archive:lanternvale00orri")])
+def test_an_address_without_its_scheme_and_a_number_of_one_archive_are_routed(written: str, identifier: str) -> None:
+    assert read_identifier(written, ARCHIVES).identifier == identifier
+
+
+@pytest.mark.parametrize(("written", "hint"), [
+    ("978-0-14-032872-1", "Say which is meant: archive:978-0-14-032872-1 or openlibrary:isbn/9780140328721."),
+    ("ark:/13960/t1", "An ark is no item's identifier; search_items finds the item that states it, with native_query identifier-ark:\"ark:/13960/…\".")])
+def test_what_one_archive_does_not_file_under_is_refused_with_the_way_there(written: str, hint: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_identifier(written, ARCHIVES)
+
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("written", ["loc:sn83030214/1900-01-01/ed-1/seq-3", "https://www.loc.gov/resource/sn83030214/1900-01-01/ed-1/?sp=3"])
+def test_a_page_that_get_item_leaves_aside_is_said(written: str) -> None:
+    assert read_identifier(written, ARCHIVES).read_as == (
+        "read as loc:sn83030214/1900-01-01/ed-1, image 3; get_item reads the whole record, read_text the page")

@@ -10,7 +10,7 @@ import responses
 from responses.matchers import query_param_matcher
 
 from sources.archives.loc import LibraryOfCongress
-from sources.archives.loc_records import NO_TERMS, NO_TERMS_OF_PAGE, YEAR_MEANS
+from sources.archives.loc_records import NO_TERMS, NO_TERMS_OF_PAGE, YEAR_MEANS, read_item
 from sources.contract import (
     Collection,
     Contributor,
@@ -373,7 +373,7 @@ def test_a_catalogue_row_has_an_identifier_only_when_its_record_can_be_read(loc,
     page = loc.search_catalogue(LibraryOfCongress.plan_catalogue(Query(words="otter", rows=6)))
 
     assert page == Page(total=104, last_page=18, more=True, skipped=2, records=(
-        Record(identifier="loc:00000021", title="The otter's year", creator="Moor, Ada, 1840-1901.", year=1881, date="1881-01-01", media_type="book",
+        Record(identifier="loc:00000021", title="The otter's year", creator="Moor, Ada, 1840-1901.", year=1881, date="1881", media_type="book",
                source_url="https://www.loc.gov/item/00000021/", location="ohio; larkfield", online=True, is_item=True,
                languages=("english", "french"), subjects=("otters",), span=("1881-01-01", "1881-12-31")),
         Record(identifier="loc:sn00000011/1888-02-03/ed-1", title="The Larkfield beacon", date="18uu", media_type="newspaper",
@@ -891,3 +891,44 @@ def test_no_shape_of_any_field_breaks_the_reading_of_a_record(loc, answer, odd):
     read = loc.read_record(BOOK, ItemQuery(sections=("description", "pages")))
 
     assert read.item.title == "The otter's year"
+
+
+# ---- what a record says of names, dates and imprints -------------------------------------------------------------------------------------
+
+def stated(**fields: object) -> Item:
+    return read_item(Reference(source="loc", local="1"), {"id": "http://www.loc.gov/item/1/", "title": "T", **fields}, [])
+
+
+def test_a_role_behind_a_name_is_a_role_however_it_is_shortened():
+    item = stated(contributors=["Voss, Ada, 1450-1520.", "Kern, Hans, 1440-1500, illus.", "Muir, Otto, -1499, tr.", "Qadir, Ali, scribe.",
+                                "Bo, Li, ed. and tr.", "Roe, Al, supposed author."])
+
+    assert item.creator == "Voss, Ada, 1450-1520."
+    assert [(who.name, who.role) for who in item.contributors] == [
+        ("Voss, Ada, 1450-1520.", None), ("Kern, Hans, 1440-1500", "illustrator"), ("Muir, Otto, -1499", "translator"), ("Qadir, Ali", "scribe"),
+        ("Bo, Li", "editor and translator"), ("Roe, Al", "supposed author")]
+
+
+@pytest.mark.parametrize(("imprint", "place", "publisher"), [
+    ("New York : Pell & Moss, [between 1856 and 1907]", "New York", "Pell & Moss"), ("[S.l. : s.n., 1884]", None, None),
+    ("Vrbs Nova [Newtown] : Per Ada Voss, anno D[omi]ni 1507", "Vrbs Nova [Newtown]", "Per Ada Voss"),
+    ("London : Macmillan ; New York : Scribner, 1884", "London; New York", "Macmillan; Scribner"),
+    ("[Place of publication not identified] : Pell & Moss, 1884", None, "Pell & Moss")])
+def test_an_imprint_is_read_by_the_one_reader_of_imprints(imprint: str, place: str | None, publisher: str | None):
+    item = stated(created_published=[imprint])
+
+    assert (item.place, item.publisher) == (place, publisher)
+
+
+def test_the_first_of_january_stands_for_its_year():
+    item = stated(date="1888-01-01", dates=[{"1888": "x"}], created_published=["1888."])
+
+    assert (item.year, item.date) == (1888, "1888")
+
+
+def test_names_among_the_subject_headings_are_left_out_and_counted():
+    item = stated(subjects=[{"Otters": "https://www.loc.gov/search/"}, {"Voss, Ada": "http://id.loc.gov/authorities/names/n1"}],
+                  subject_headings=["Otters", "Voss, Ada"])
+
+    assert item.subjects == ("Otters",)
+    assert "Names among its subject headings, left out here: 1." in item.notes

@@ -97,7 +97,7 @@ def _is_date(part: str) -> bool:
     around = tokens and all(_AROUND_A_YEAR.fullmatch(token) or _YEAR.fullmatch(token)
                             for token in (tokens[0], tokens[-1]))
     stated = _CENTURY.search(bare) or any(map(_YEAR.fullmatch, tokens))
-    return bool(around and stated) or _is_unknown(part)
+    return bool(around and stated) or (" : " not in part and _is_unknown(part))
 
 
 def _is_unknown(name: str) -> bool:

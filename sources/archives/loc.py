@@ -218,11 +218,10 @@ class LibraryOfCongress(Archive):
         page = read["seq"] or read["sp"]
         # an issue is named alike under either
         of_resource = read["kind"] == "resource" and "/" not in read["id"]
-        return Reference(
-            source=KEY,
-            local=("resource/" if of_resource else "") + read["id"],
-            page=int(page) if page else None,
-        )
+        named = ("resource/" if of_resource else "") + read["id"]
+        said = (f"read as {KEY}:{named}, image {int(page)}; get_item reads the whole record, "
+                "read_text the page") if page else None
+        return Reference(source=KEY, local=named, page=int(page) if page else None, read_as=said)
 
     @classmethod
     def read_address(cls, address: SplitResult) -> Reference:

@@ -49,7 +49,8 @@ from ..text import (
     window,
     words,
 )
-from .dates import year_of
+from .dates import shown_date, year_of
+from .imprints import read_imprint
 
 SITE = "https://www.loc.gov"
 SHOWN_LEAST = (0.16, 0.06)  # of a newspaper's page: a column, and some lines of it
@@ -120,6 +121,11 @@ ROLES = CREATING | frozenset(
         "writer of introduction",
     )
 )
+
+# How older records shorten a role.
+SHORT_ROLES = {"illus": "illustrator", "ill": "illustrator", "tr": "translator", "ed": "editor",
+               "comp": "compiler", "ed. and tr": "editor and translator", "scribe": "scribe",
+               "supposed author": "supposed author", "joint author": "joint author"}
 
 # What a record says besides its own fields here: how a note names it, and the fields of the Library
 # that may hold it
@@ -349,7 +355,7 @@ def read_row(row: Mapping[str, Any]) -> Record | None:
         title=one(row, "title"),
         creator=_creator(row),
         year=year_of(date),
-        date=date,
+        date=shown_date(date),
         media_type=joined(row.get("original_format")),
         is_item=local is not None,
         source_url=f"{SITE}/item/{local}/" if local else urls[-1],
@@ -451,7 +457,7 @@ def read_item(
         source_url=f"{SITE}/{path_of(local)}/",
         description=prose,
         description_means=means,
-        notes=(*notes, *_noted(item)),
+        notes=(*notes, *_noted(item), *_subjects(item)[1]),
         rights=_rights(item),
         copies=copies,
         copies_available=len(copies),
@@ -474,9 +480,9 @@ def _named(item: Mapping[str, Any]) -> Item:
         creators=made_by,
         year=year_of(date),
         year_means=YEAR_MEANS,
-        date=date,
+        date=shown_date(date),
         media_type=joined(item.get("original_format")),
-        subjects=texts(item, "subject_headings", "subject"),
+        subjects=_subjects(item)[0],
         contributors=tuple(named),
         language=texts(item, "language", "languages"),
         call_number=joined(item.get("call_number")),
@@ -514,17 +520,28 @@ def _prose(item: Mapping[str, Any]) -> tuple[str | None, str | None, tuple[str, 
     return "\n\n".join(parts) or None, means, notes
 
 
+def _subjects(item: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The headings of a record that are subjects; and a note of the names among them, which an
+    address in the file of names betrays."""
+    headings = texts(item, "subject_headings", "subject", "subjects")
+    names = {label for field in ("subject_headings", "subject", "subjects")
+             for entry in objects(item.get(field)) for label, link in entry.items()
+             if "/authorities/names/" in str(link)}
+    kept = tuple(heading for heading in headings if heading not in names)
+    lost = len(headings) - len(kept)
+    told = f"Names among its subject headings, left out here: {lost}."
+    return kept, (told,) if lost else ()
+
+
 def contributors(item: Mapping[str, Any], *names: str) -> list[Contributor]:
     """Names with the roles that stand behind them, as "Perrins, Charles William Dyson, 1864-1958,
     former owner"."""
     found = []
     for text in texts(item, *names):
         parts = text.split(",")
-        roles = list(
-            takewhile(
-                ROLES.__contains__, (part.strip(" .").lower() for part in reversed(parts[1:]))
-            )
-        )
+        behind = (part.strip(" .").lower() for part in reversed(parts[1:]))
+        known = (SHORT_ROLES.get(role, role) for role in behind)
+        roles = list(takewhile(lambda role: role in ROLES or role in SHORT_ROLES.values(), known))
         name = ",".join(parts[:len(parts) - len(roles)]).strip()
         found.append(Contributor(name=name, role=", ".join(reversed(roles)) or None))
     return found
@@ -544,10 +561,11 @@ def creators(named: Iterable[Contributor]) -> tuple[str, ...]:
 def _imprint(item: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Place and publisher, only where the imprint is punctuated "Place : Publisher, date" as
     cataloguing rules prescribe."""
-    place, colon, rest = (one(item, "created_published") or "").partition(" : ")
-    if not colon:
+    punctuated = [text for text in texts(item, "created_published") if " : " in text]
+    if not punctuated:
         return one(item, "location_str"), None
-    return place.strip("[] ") or None, re.sub(r",\s*\[?[cp©]?\d{4}.*$", "", rest).strip() or None
+    imprint = read_imprint(*punctuated)
+    return "; ".join(imprint.places) or None, "; ".join(imprint.publishers) or None
 
 
 def _rights(item: Mapping[str, Any]) -> Rights:

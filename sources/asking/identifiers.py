@@ -20,6 +20,7 @@ _FORBIDDEN = re.compile(
 _PREFIX = re.compile(r"([A-Za-z][A-Za-z0-9+._-]*):(?!//)(.*)", re.DOTALL)
 _LCCN_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}|\d+[xX]?")
 _ISSUE_SHAPE = re.compile(r"[a-z]{0,3}\d{8,10}/\d{4}-\d{2}-\d{2}/ed-\d+([/?].*)?")
+LCCN_CHARS = 12  # of what is asked for bare; an ISBN has thirteen
 _SLUG_SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 _ARK_SHAPE = re.compile(r"(ark:/?12148/)?c[bc][0-9][0-9a-z]{6,10}")
@@ -38,8 +39,11 @@ _BARE = (
         "gallica",
         "an ark of Gallica",
     ),
+    (re.compile(r"ark:/?13960/.*"), "archive", "an ark of the Internet Archive"),  # refused there
     (_ISSUE_SHAPE, "loc", "a newspaper issue of the Library of Congress"),
+    (re.compile(r"FRBNF\d{8,9}", re.IGNORECASE), "bnf", "a record number of the BnF"),
 )
+_ISBN_SHAPE = re.compile(r"(?=[\dX-]{11,17}\Z)\d[\d-]*-[\d-]*[\dX]")  # with its hyphens
 
 
 def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
@@ -59,7 +63,7 @@ def read_identifier(text: str, archives: Sequence[type[Archive]]) -> Reference:
     if any(segment in (".", "..") for segment in re.split(r"[/\\]", unquote(unquote(text)))):
         raise _unreadable("The identifier climbs out of its place with '.' or '..'; it was not "
                           "sent anywhere.", archives)
-    if re.match(r"(https?:)?//|www\.", text, re.IGNORECASE):
+    if re.match(r"(https?:)?//|www\.", text, re.IGNORECASE) or _begins_with_host(text, archives):
         return _by_address(text, archives)
     for shape, key, words in _BARE:
         if shape.fullmatch(text) and key in by_key:
@@ -81,9 +85,10 @@ def _unreadable(message: str, archives: Sequence[type[Archive]]) -> InvalidInput
 def _bare(
     text: str, by_key: dict[str, type[Archive]], archives: Sequence[type[Archive]]
 ) -> Reference:
-    if _LCCN_SHAPE.fullmatch(text):
-        spellings = [f"{key}:{text}" for key in ("archive", "loc") if key in by_key]
-        numbered = [f"{key}/{text}" for key in ("isbn", "lccn", "oclc")]
+    if _LCCN_SHAPE.fullmatch(text) or _ISBN_SHAPE.fullmatch(text):
+        keys = ("archive", "loc") if len(text) <= LCCN_CHARS else ("archive",)
+        spellings = [f"{key}:{text}" for key in keys if key in by_key]
+        numbered = [f"{key}/{text.replace('-', '')}" for key in ("isbn", "lccn", "oclc")]
         spellings += [
             f"openlibrary:{local}"
             for local in numbered
@@ -105,6 +110,14 @@ def _can_read(archive: type[Archive] | None, local: str) -> bool:
         return archive is not None and bool(archive.read_identifier(local))
     except InvalidInput:
         return False
+
+
+def _begins_with_host(text: str, archives: Sequence[type[Archive]]) -> bool:
+    """Whether an address lost its scheme: it begins with a host of an archive here."""
+    host, slash, _ = text.lower().partition("/")
+    return bool(slash) and (host == _RESOLVER or any(
+        fnmatch.fnmatchcase(host, pattern) for archive in archives
+        for pattern in archive.address_hosts))
 
 
 def _by_address(text: str, archives: Sequence[type[Archive]]) -> Reference:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..answers import SECTIONS, ItemAnswer, TextAnswer
 from ..contract import Archive, Item, ItemQuery, PageEntry, PageText, Passage, Passages, Reference
-from ..errors import InvalidInput, SourceError
+from ..errors import InvalidInput, RecordNotFound, SourceError
 from ..telling.citations import Cited, citation, forms, of_page, of_record
 from ..telling.windows import asked_window, text_part, windowed
 from ..text import passages
@@ -38,6 +38,10 @@ class Reading:
             return self.opened.ask(work)
         except SourceError as error:
             error.stage = error.stage or "read"
+            if isinstance(error, RecordNotFound) and self.reference.read_as:
+                said = capital(self.reference.read_as)
+                error.hint = f"{said}. If another archive was meant, begin with its prefix. " \
+                             f"{error.hint}"
             raise
 
 
