@@ -23,8 +23,8 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 # Letters without parts that are written otherwise where a keyboard lacks them.
-_WHOLE_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d",
-                                "þ": "th", "ı": "i", "ŧ": "t", "ħ": "h"})
+WHOLE_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d",
+                                "þ": "th", "ß": "ss", "ı": "i", "ŧ": "t", "ħ": "h"})
 # Where a printer parted a word at the end of its line.
 _PARTED = "(?:\u00ad\\s*|[-\u2010¬][ \\t]*\\r?\\n\\s*)"
 _IS_PARTED = re.compile(_PARTED)
@@ -120,7 +120,7 @@ def fold(text: str) -> str:
     """The text without case and accents, for comparison only; never shown."""
     if text.isascii():  # most text by far, and then there is nothing to take apart
         return text.lower()
-    decomposed = unicodedata.normalize("NFD", text.casefold()).translate(_WHOLE_LETTERS)
+    decomposed = unicodedata.normalize("NFD", text.casefold()).translate(WHOLE_LETTERS)
     marks = list(filter(unicodedata.combining, set(decomposed)))
     return decomposed.translate(dict.fromkeys(map(ord, marks))) if marks else decomposed
 

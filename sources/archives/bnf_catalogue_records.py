@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..contract import Contributor, Copy, Item, Record, Related, Rights
-from ..text import integer, joined
+from ..text import amount, joined
 from .dates import span_of
 from .numbers import ark_check_character, keeper_of_ark
 
@@ -116,7 +116,7 @@ class Row:
 # ---- the envelope --------------------------------------------------------------------------------
 
 def count(root: Any) -> int | None:
-    return integer(root.findtext(f"{SRW}numberOfRecords"))
+    return amount(root.findtext(f"{SRW}numberOfRecords"))
 
 
 def diagnostic(root: Any) -> str | None:

@@ -1,17 +1,19 @@
 """One question, the further wordings worth asking, and the characters that no index keeps: pure
 functions, no network.
 
-Every wording is made from the letters of the question alone, without a lexicon and without
-statistics, so that a reader can make it again by hand. A word is never split, and no mark is ever
-added to a letter.
+Every wording is made from the letters of the question, without statistics and without a lexicon
+but for the words that open a question, so that a reader can make it again by hand. A word is never
+split, and no mark is ever added to a letter.
 """
 from __future__ import annotations
 
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from ..text import WHOLE_LETTERS
 
 # Double quotation marks of many languages. The typewriter's own mark stays between two letters,
 # where it belongs to the word (Hebrew abbreviations are written so); single marks are left alone,
@@ -22,7 +24,21 @@ _RUN_ENDS = ",;:?!)("  # after these a capital begins another name
 _SENTENCE_ENDS = "?!"  # a full stop also ends an abbreviation, so it proves nothing
 # letters; in a title only such words keep a small initial ("The Call of the Wild")
 _LITTLE_WORD = 3
-ALWAYS = 3  # the wording without diacritics is among so many, which is what one archive is sent
+_SYLLABLES = "\u2e80"  # from here on a letter is a syllable or a word
+# "Surname, Given names", with a life behind it or without
+_NAME = r"[^\W\d_a-zà-ÿ][\w'’.-]*"
+_HEADING = re.compile(rf"({_NAME}(?: {_NAME}){{0,2}}), ({_NAME}(?: [\w'’.-]+){{0,3}})"
+                      r"(?:, [^,]*\d[^,]*)?\.?")
+# What stands small between two parts of one name.
+_PARTICLES = frozenset(re.findall(r"\w+", (
+    "van von der den ter ten de du des la le las los del della dei di da dos das "
+    "do bin ibn ben al el zu zur af av y")))
+# What opens a question, and has its capital from there alone.
+_ASKING = frozenset(re.findall(r"\w+", (
+    "who whom whose what which when where why how did do does is are was were has "
+    "have had can could tell find show give name qui que quoi quel quelle quels "
+    "quelles quand où comment pourquoi wer wen wem wessen wann wo warum wie welche "
+    "welcher quién qué cuándo dónde cómo chi che quando dove come")))
 _DIGRAPH = re.compile("[\u01c4-\u01cc\u01f1-\u01f3]")  # one letter for two: ǆ, ǉ, ǌ, ǳ
 # ø, ł, đ: a letter and its stroke have no parts
 _MARKED_LATIN = re.compile(r"LATIN (?:CAPITAL|SMALL) LETTER ([A-Z]) WITH ")
@@ -45,21 +61,26 @@ class _Word:
 
 
 def wordings(query: str) -> tuple[Wording, ...]:
-    """The question as asked, then its further wordings in the order worth asking, each text once.
+    """The question as asked, one reduction, and a third wording, each text once (DESIGN 6).
 
-    The caller decides how many go out. A text that equals an earlier one letter for letter is left
-    out.
+    The third is the one without diacritics where that differs, else a second reduction, else two
+    words run together. The caller decides how many go out.
     """
+    asked = " ".join(query.split())
+    unquoted = " ".join(_QUOTES.sub(" ", query).split())
+    words = tuple(_split(unquoted))
+    quoted = ((unquoted, "without quotation marks"),) if unquoted != asked else ()
+    reductions = [(text, how) for text, how in (*quoted, *_reduced(unquoted, words))
+                  if text and text != asked]
+    bare = without_diacritics(query)
+    third = [(bare, "without diacritics")] if bare != query else reductions[1:2]
+    two = len(words) == 2 and not quoted and not words[0].ends_run
+    if not third and two and all(map(_may_be_joined, words)):
+        third = [("".join(word.text for word in words), "run together")]
     found = {query: "as asked"}
-    for text, derivation in _derived(query):
-        if text:
-            found.setdefault(text, derivation)
-    told = [Wording(text=text, derivation=derivation) for text, derivation in found.items()]
-    bare = [wording for wording in told[ALWAYS:] if wording.derivation == "without diacritics"]
-    for wording in bare:  # many catalogues file it so
-        told.remove(wording)
-        told.insert(ALWAYS - 1, wording)
-    return tuple(told)
+    for text, derivation in (*reductions[:1], *third):
+        found.setdefault(text, derivation)
+    return tuple(Wording(text=text, derivation=derivation) for text, derivation in found.items())
 
 
 def lost_characters(query: str) -> str:
@@ -95,21 +116,15 @@ def without_diacritics(text: str) -> str:
     return "".join(kept)
 
 
-def _derived(query: str) -> Iterator[tuple[str, str]]:
-    """Every further wording with its derivation, in the order of DESIGN 6, repeats included."""
-    unquoted = " ".join(_QUOTES.sub(" ", query).split())
-    if unquoted != " ".join(query.split()):
-        yield unquoted, "without quotation marks"
-
-    words = tuple(_split(unquoted))
-    yield from tuple(_capitalised(words)) or _longest([word.text for word in words])
-
-    yield without_diacritics(query), "without diacritics"
-    whole = unquoted == " ".join(query.split())
-    if len(words) == 2 and whole and all(_may_be_joined(word.text) for word in words):
-        together = "".join(word.text for word in words)
-        yield together, "run together"
-        yield without_diacritics(together), "run together, without diacritics"
+def _reduced(text: str, words: tuple[_Word, ...]) -> Iterator[tuple[str, str]]:
+    """Shorter wordings of an unquoted text, the first that applies first: a heading turned round,
+    names, failing any mark the longest words."""
+    heading = _HEADING.fullmatch(text)
+    if heading:
+        yield " ".join(f"{heading[1]} {heading[2]}".split()), "heading"
+        return
+    named = tuple(_names(words))
+    yield from named or _longest([word.text for word in words if _counts(word.text)], len(words))
 
 
 def _split(text: str) -> Iterator[_Word]:
@@ -120,27 +135,29 @@ def _split(text: str) -> Iterator[_Word]:
         edges = [at for at, char in enumerate(chunk) if _is_word_part(char)]
         if edges:
             bare = chunk[edges[0]:edges[-1] + 1]
-            yield _Word(
-                text=bare, capital=_has_capital(bare), leads=leads, ends_run=chunk[-1] in _RUN_ENDS
-            )
+            asks = leads and bare.casefold() in _ASKING
+            yield _Word(text=bare, capital=_has_capital(bare) and not asks, leads=leads,
+                        ends_run=chunk[-1] in _RUN_ENDS)
             leads = False
         leads = leads or chunk[-1] in _SENTENCE_ENDS
 
 
-def _capitalised(words: tuple[_Word, ...]) -> Iterator[tuple[str, str]]:
-    """The words that a capital marks as names: whole runs up to three words in all, then up to
-    two."""
+def _names(words: tuple[_Word, ...]) -> Iterator[tuple[str, str]]:
+    """What a capital marks as names: the longest run of two or three capitalised words, kept whole,
+    then whole runs up to three words in all."""
     if _capitals_mark_nothing(words):
         return
     runs = _runs(words)
-    three, two = _fitting(runs, 3), _fitting(runs, 2)
-    if three:
-        yield (
-            " ".join(three),
-            "capitalised words" if three == two else "capitalised words, up to three",
-        )
-    if two:
-        yield " ".join(two), "capitalised words, up to two"
+    whole = [run for run in runs if 2 <= _capitals(run) <= 3 and len(run) < len(words)]
+    if whole:
+        longest = max(whole, key=lambda run: _capitals(run))
+        yield " ".join(longest), "longest run of capitals"
+    if kept := _fitting(runs, 3):
+        yield " ".join(kept), "capitalised words"
+
+
+def _capitals(run: Sequence[str]) -> int:
+    return sum(text not in _PARTICLES for text in run)
 
 
 def _capitals_mark_nothing(words: tuple[_Word, ...]) -> bool:
@@ -161,15 +178,17 @@ def _capitals_mark_nothing(words: tuple[_Word, ...]) -> bool:
 
 
 def _runs(words: tuple[_Word, ...]) -> list[list[str]]:
-    """Capitalised words that follow one another, as one name each; a run of single letters ("I") is
-    no name."""
+    """Capitalised words that follow one another, as one name each, with the particles between them
+    ("van"); a run of single letters ("I") is no name."""
     runs: list[list[str]] = [[]]
     for at, word in enumerate(words):
-        followed = any(after.capital and not after.leads for after in words[at + 1:at + 2])
+        behind = next((after for after in words[at + 1:] if after.text not in _PARTICLES), None)
+        followed = behind is not None and behind.capital and not behind.leads
         counts = word.capital and (followed or not word.leads)
-        if counts:
+        inside = word.text in _PARTICLES and bool(runs[-1]) and followed
+        if counts or inside:
             runs[-1].append(word.text)
-        if not counts or word.ends_run:
+        if not (counts or inside) or word.ends_run:
             runs.append([])
     return [run for run in runs if any(len(text) > 1 for text in run)]
 
@@ -179,26 +198,33 @@ def _fitting(runs: Iterable[list[str]], most: int) -> list[str]:
     out."""
     kept: list[str] = []
     for run in runs:
-        if len(kept) + len(run) <= most:
+        if _capitals(kept) + _capitals(run) <= most:
             kept += run
     return kept
 
 
-def _longest(words: list[str]) -> Iterator[tuple[str, str]]:
-    """What the letters alone can say of a long question: its three, then its two longest words, in
-    written order."""
+def _longest(words: list[str], asked: int) -> Iterator[tuple[str, str]]:
+    """What the letters alone can say of a question of so many words: its three, then its two
+    longest, in written order; `words` are those long enough to count, and only they are a reason
+    for another wording."""
     first_seen: dict[str, str] = {}
     for word in words:
         first_seen.setdefault(word.casefold(), word)
     distinct = list(first_seen.values())
     for most, derivation in ((3, "three longest words"), (2, "two longest words")):
-        if len(distinct) > most:
+        if len(distinct) > most and asked > most:
             longest = sorted(range(len(distinct)), key=lambda at: -_letters(distinct[at]))[:most]
             yield " ".join(distinct[at] for at in sorted(longest)), derivation
 
 
-def _may_be_joined(word: str) -> bool:
-    return all(map(_is_word_part, word))
+def _counts(word: str) -> bool:
+    """Whether a word says enough: three letters, or any of a script whose letters are syllables or
+    words."""
+    return _letters(word) >= _LITTLE_WORD or any(char >= _SYLLABLES for char in word)
+
+
+def _may_be_joined(word: _Word) -> bool:
+    return _counts(word.text) and all(map(_is_word_part, word.text))
 
 
 def _letters(word: str) -> int:
@@ -218,6 +244,10 @@ def _has_capital(word: str) -> bool:
 
 
 def _bare_latin(base: str) -> str:
+    """A Latin letter as it is written where a keyboard lacks it."""
+    plain = WHOLE_LETTERS.get(ord(base.lower()))
+    if plain:
+        return plain.capitalize() if base.isupper() else plain
     named = _MARKED_LATIN.match(unicodedata.name(base, ""))
     return base if named is None else named[1] if base.isupper() else named[1].lower()
 

@@ -51,7 +51,7 @@ RULES: dict[str, tuple[Sequence[str], Sequence[str]]] = {
          "telling/harmless:shortened"), ("inert", "render", "rules")),
     "13 a backwards range is refused": (("asking/arguments:_check_order", "asking/arguments:_first_day"), ("arguments", "rules")),
     "14 every wording can be retyped and is told": (
-        ("asking/wordings:wordings", "asking/wordings:_derived", "asking/wordings:_capitalised", "asking/wordings:_longest",
+        ("asking/wordings:wordings", "asking/wordings:_reduced", "asking/wordings:_names", "asking/wordings:_longest",
          "asking/search:_withheld", "asking/search:_chosen_wordings"), ("wordings", "rules", "client")),
     "15 the credit is kept": (("telling/text_block:_credit", "asking/together:credit", "asking/together:attribution"), ("rules", "render", "client")),
     "what an answer is": (("transport/verdict:judge", "transport/verdict:_limit", "transport/verdict:retry_after", "transport/verdict:judge_redirect"),
