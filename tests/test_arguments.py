@@ -154,6 +154,12 @@ def test_bad_input_is_refused_naming_the_field_and_the_mend(tool: str, arguments
     assert error.hint
 
 
+def test_a_date_that_no_calendar_has_is_refused_with_the_mend() -> None:
+    error = refused("search_inside", {"query": "fog", "date_to": "1901-02-29"})
+
+    assert (error.message, error.hint) == ("date_to is '1901-02-29', a date the calendar does not have.", "Correct date_to.")
+
+
 @pytest.mark.parametrize(("low", "high"), [("1901", "1900"), ("1900-05", "1900-04"), ("1900-05-02", "1900-05-01"), ("1901-01", "1900")])
 def test_a_backwards_range_is_refused(low: str, high: str) -> None:
     """DESIGN 5, rule 13."""

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from sources.contract import Item, PageEntry, PageText, Record
-from sources.telling.citations import FORMATS, citation, date_parts, forms, kind_of, of_page, of_record, of_row, unique, whole
+from sources.contract import Item, PageEntry, PageText, Record, TextMatch
+from sources.telling.citations import FORMATS, citation, csl_json, date_parts, forms, kind_of, of_page, of_record, of_row, unique, whole
 
 RETRIEVED = "2026-11-30T10:11:12Z"
 
@@ -305,3 +306,22 @@ def test_a_whole_file_is_read_back_entry_by_entry(form: str) -> None:
         assert len(read.entries) == len(entries)
     else:
         assert len(told.split("\n\n")) == len(entries)
+
+
+def test_a_row_of_a_newspaper_is_cited_as_its_page_and_any_other_text_as_a_book() -> None:
+    row = TextMatch(identifier="loc:sn1/1888-02-03/ed-1", title="Image 2", publication="The gazette", published_on="1888-02-03", page_number=2,
+                    page_number_is="image", source_url="https://example.org/2", excerpts=())
+
+    told = csl_json(of_row(row, retrieved_on=RETRIEVED))
+    assert (told["type"], told["container-title"], told["issued"]) == ("article-newspaper", "The gazette", {"date-parts": [[1888, 2, 3]]})
+    assert csl_json(of_row(replace(row, publication=None), retrieved_on=RETRIEVED))["type"] == "book"
+
+
+@pytest.mark.parametrize(("heading", "name"), [
+    ("Garcia Lorca Rios, Federico", {"family": "Garcia Lorca Rios", "given": "Federico"}),
+    ("One Two Three Four, Federico", {"literal": "One Two Three Four, Federico"}),
+    ("Voss, Ada Bea Cia Dot", {"family": "Voss", "given": "Ada Bea Cia Dot"}), ("Voss, Ada Bea Cia Dot Eve", {"literal": "Voss, Ada Bea Cia Dot Eve"})])
+def test_a_heading_of_many_words_is_no_persons(heading: str, name: dict[str, str]) -> None:
+    row = Record(identifier="a:1", title="T", creator=heading, source_url="https://example.org/")
+
+    assert csl_json(of_row(row, retrieved_on=RETRIEVED))["author"] == [name]

@@ -9,6 +9,7 @@ import pytest
 import shapes
 from conftest import FakeClock, StandIn
 
+from sources.archives.shared import page_of_rows
 from sources.client import BooksClient
 from sources.contract import FIELDS, Archive, Page, Query, Reference
 from sources.errors import ArchiveUnreachable, InvalidInput, UnreadableAnswer
@@ -225,3 +226,10 @@ def test_a_page_that_repeats_an_earlier_one_is_told_and_promises_no_more(search:
 
     assert (len(page.records), page.more) == (5, None)
     assert "It was asked for page 2 and sent the rows from number 1 on, which an earlier page has." in page.notes
+
+
+@pytest.mark.parametrize(("page", "ceiling", "more", "last"), [(1, 20, True, 2), (1, 19, False, 1), (2, 20, False, 2), (1, None, True, 10)])
+def test_more_is_promised_up_to_the_ceiling_and_not_past_it(page: int, ceiling: int | None, more: bool, last: int) -> None:
+    told = page_of_rows(BY_KEY["archive"], ["row"] * 10, str, page=page, rows=10, total=100, ceiling=ceiling)
+
+    assert (told.more, told.last_page) == (more, last)

@@ -188,7 +188,8 @@ def test_a_restricted_item_is_refused_before_anything_is_asked(books: BooksClien
 
 
 @pytest.mark.parametrize(("body", "size"), [
-    (jpeg(640, 480), ("image/jpeg", 640, 480)), (png(300, 200), ("image/png", 300, 200)), (jpeg(0, 480), None), (png(0, 1), None),
+    (jpeg(640, 480), ("image/jpeg", 640, 480)), (png(300, 200), ("image/png", 300, 200)),
+    (png(16_777_219, 33_554_435), ("image/png", 16_777_219, 33_554_435)), (jpeg(640, 480)[:29], ("image/jpeg", 640, 480)), (jpeg(0, 480), None), (png(0, 1), None),
     (b"", None), (b"\xff\xd8\xff", None), (b"\x89PNG\r\n\x1a\n", None), (jpeg()[:24], None), (b"\xff\xd8\xff\xe0\x00\x00" * 50_000, None)])
 def test_the_size_of_a_picture_is_read_from_its_own_bytes(body: bytes, size: tuple[str, int, int] | None) -> None:
     assert measured(body) == size

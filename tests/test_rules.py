@@ -420,3 +420,67 @@ def test_one_row_is_told_in_the_singular() -> None:
 
 def test_the_order_of_one_archive_speaks_of_no_other() -> None:
     assert client(archive("a", catalogue=page(record("a:1"), record("a:2")))).search_items("fog").order == "Rows are in the archive's own order."
+
+
+# ---- sentences, whole ------------------------------------------------------------------------------------------------------------
+
+def test_a_wording_that_failed_behind_one_that_was_answered_is_told_with_its_reason() -> None:
+    def answered(query: Query) -> Page:
+        if query.words != "the price of whale oil":
+            raise TIMED_OUT
+        return page(record("a:1"))
+
+    assert client(archive("a", catalogue=answered)).search_items("the price of whale oil").notes == (
+        "Archive a did not answer the wording 'the price whale': Archive b did not answer in time.",)
+
+
+@pytest.mark.parametrize("sort", ["newest", "oldest"])
+def test_rule_6_either_order_by_date_is_said_to_be_no_chronology(sort: str) -> None:
+    rows = page(record("a:1", year=1850), record("a:2"))
+    answer = client(archive("a", catalogue=rows, plan=Request(sent=(("sort", "date desc"),)))).search_items("fog", sort=sort)
+
+    assert answer.notes == (
+        f"The order {sort!r} is no chronology: each archive orders on a date field that carries a year and no era, and a record without a date "
+        "stands where a stand-in puts it. 1 of these 2 rows carry no year.",)
+
+
+def test_rule_6_only_a_row_without_any_date_is_counted_as_undated() -> None:
+    rows = page(record("a:1", year=1850), record("a:2", span=("1851-01-01", "1851-12-31")), record("a:3"))
+    answer = client(archive("a", catalogue=rows, plan=Request(sent=(("date_from", "1840"),)))).search_items("fog", date_from="1840")
+
+    assert answer.notes == ("1 of the 3 rows asked for by date carry no year; they were kept, and may lie outside the dates.",)
+
+
+def test_rule_7_an_archive_without_a_syntax_is_absent_from_a_native_query() -> None:
+    answer = client(archive("a", catalogue=page(record("a:1")))).search_items("x:y", native_query=True, sources=["a"])
+
+    assert answer.reports[0].absent_because == "Archive a takes no query in a syntax of its own."
+
+
+def test_rule_8_a_zero_repeats_what_was_applied_and_nothing_that_narrows_no_row() -> None:
+    plan = Request(sent=(("place", "place:ohio"), ("sort", "date")), dropped=(("language", "no"), ("publication", "no")))
+    answer = client(archive("a", catalogue=page(total=0), plan=plan), archive("b", catalogue=page(total=0), plan=plan)).search_items(
+        "wet fog", place="ohio", fan_out=False)
+
+    assert answer.notes == (
+        "Archive a and Archive b answered with no rows for the words 'wet fog' and place (place:ohio). To broaden: leave out place, or ask fewer or "
+        "other words, or set fan_out to true.",
+        "Not sent: language and publication to Archive a and Archive b. Their rows satisfy it only by chance; filters_dropped gives the reasons.")
+
+
+def test_rule_11_terms_are_told_of_what_they_cover_each_address_once() -> None:
+    def told(**rights: Any) -> list[str]:
+        payload = {"item": {"identifier": "a:1", "source_url": "https://example.org/1", "rights": rights}}
+        return [line for line in render("get_item", payload).split("\n") if line.startswith("Rights")]
+
+    assert told(statement=None, url=None) == ["Rights: of this record: nothing is stated, and nothing is granted."]
+    assert told(statement=None, url="https://example.org/r", covers="the page") == ["Rights: of the page: https://example.org/r"]
+    assert told(statement="Free: https://example.org/r", url="https://example.org/r") == ["Rights: of this record: Free: https://example.org/r"]
+    assert told(statement="Free.", url=None, note="Ask first.") == ["Rights: of this record: Free. Ask first."]
+
+
+def test_rule_15_several_credits_stand_apart() -> None:
+    answer = client(archive("a", catalogue=page(record("a:1"))), archive("b", catalogue=page(record("b:1")))).search_items("fog")
+
+    credit = [line for line in render("search_items", answer.to_dict()).split("\n") if line.startswith("Credit: ")]
+    assert credit == ["Credit: " + " · ".join(report["attribution"] for report in answer.to_dict()["per_source"]) + "."]

@@ -56,3 +56,9 @@ def test_lone_surrogates_become_the_replacement_character() -> None:
 def test_an_amount_is_a_whole_number_that_can_be_one(stated: object, read: int | None) -> None:
     """Nothing is counted below zero, and nothing here beyond a thousand million million."""
     assert text.amount(stated) == read
+
+
+def test_an_opening_begins_with_the_first_letter_of_the_page():
+    told = text.excerpt("The quay. " * 30, "windmill", 80)
+
+    assert (told.text[:9], told.kind) == ("The quay.", "page_opening")

@@ -33,7 +33,7 @@ RULES: dict[str, tuple[Sequence[str], Sequence[str]]] = {
          "telling/text_block:_failure", "asking/search:_none_answered"), ("rules", "render", "client", "demo")),
     "2 no page number invented or dropped": (
         ("telling/text_block:_page", "archives/internet_archive_scans:page_with_text", "archives/internet_archive_scans:check_leaf",
-         "archives/loc_records:read_match", "archives/loc_records:page_in"), ("render", "loc", "internet_archive", "rules")),
+         "archives/loc_records:read_match", "archives/loc_records:page_in"), ("render", "loc", "internet_archive", "rules", "picture")),
     "3 a passage holds the words": (
         ("text:excerpt", "text:first_match", "text:find", "text:_compiled", "asking/search:search_inside"), ("text", "words", "rules", "windows")),
     "4 no total invented or added": (
