@@ -7,7 +7,19 @@ from dataclasses import replace
 import pytest
 
 from sources.contract import Item, PageEntry, PageText, Record, TextMatch
-from sources.telling.citations import FORMATS, citation, csl_json, date_parts, forms, kind_of, of_page, of_record, of_row, unique, whole
+from sources.telling.citations import (
+    FORMATS,
+    citation,
+    csl_json,
+    date_parts,
+    forms,
+    kind_of,
+    of_page,
+    of_record,
+    of_row,
+    unique,
+    whole,
+)
 
 RETRIEVED = "2026-11-30T10:11:12Z"
 
