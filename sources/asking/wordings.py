@@ -181,8 +181,7 @@ def _runs(words: tuple[_Word, ...]) -> list[list[str]]:
     """Capitalised words that follow one another, as one name each, with the particles between them
     ("van"); a run of single letters ("I") is no name."""
     runs: list[list[str]] = [[]]
-    for at, word in enumerate(words):
-        behind = next((after for after in words[at + 1:] if after.text not in _PARTICLES), None)
+    for word, behind in zip(words, _behind(words), strict=True):
         followed = behind is not None and behind.capital and not behind.leads
         counts = word.capital and (followed or not word.leads)
         inside = word.text in _PARTICLES and bool(runs[-1]) and followed
@@ -191,6 +190,16 @@ def _runs(words: tuple[_Word, ...]) -> list[list[str]]:
         if not (counts or inside) or word.ends_run:
             runs.append([])
     return [run for run in runs if any(len(text) > 1 for text in run)]
+
+
+def _behind(words: tuple[_Word, ...]) -> list[_Word | None]:
+    """For each word the next that is no particle."""
+    found: list[_Word | None] = []
+    after: _Word | None = None
+    for word in reversed(words):
+        found.append(after)
+        after = after if word.text in _PARTICLES else word
+    return found[::-1]
 
 
 def _fitting(runs: Iterable[list[str]], most: int) -> list[str]:
