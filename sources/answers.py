@@ -6,6 +6,7 @@ name a program reads.
 """
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -129,6 +130,15 @@ class Answer(Shown):
         if self.show is None:
             raise ValueError("Only an answer that a client gave can be written as a document.")
         return self.show(self, "html")
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the page in a frame that can neither reach the notebook nor be
+        styled by it."""
+        if self.show is None:
+            return None
+        inside = html.escape(self.to_html(), quote=True)
+        return (f'<iframe srcdoc="{inside}" sandbox="allow-scripts allow-popups" title="An answer '
+                'of several libraries" style="width: 100%; height: 40em; border: 0"></iframe>')
 
     def _repr_markdown_(self) -> str:
         """Fenced, since the words are the archives' own and nobody's markup; the text block has no

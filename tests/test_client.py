@@ -1,6 +1,7 @@
 """One object for a program: reading a record in windows, a page, passages; stand-ins; a registry of one's own; sizes."""
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import threading
@@ -67,6 +68,8 @@ def test_an_answer_reads_as_its_text_block_in_a_fence_where_markdown_is_shown() 
     assert str(answer) == render("search_items", answer.to_dict())
     assert answer._repr_markdown_() == f"```text\n{answer}\n```"
     assert "`" not in str(answer)
+    assert html.unescape(answer._repr_html_() or "").partition('srcdoc="')[2].startswith(answer.to_html()[:2000])
+    assert "<script" not in (answer._repr_html_() or "")  # all of it is inside the frame
     assert answer.to_html().startswith("<!DOCTYPE html>")
     assert "show" not in answer.to_dict()
 

@@ -257,8 +257,11 @@ def _left_over(words: Sequence[str], name: str, given: Mapping[str, Any], explai
             "--csv is for lists alone: " + ", ".join(tool.replace("_", "-") for tool in LISTS) + "."
         )
     if flag is not None:
-        flags = dict.fromkeys(re.findall(r"--[a-z][a-z-]+", explained))
-        return f"there is no flag {flag}.{nearest(flag, flags)}"
+        named = dict.fromkeys(name.replace("-", "_")
+                              for name in re.findall(r"--([a-z][a-z-]+)", explained))
+        offer = nearest(flag[2:].replace("-", "_"), named)
+        spelled = re.sub(r"'(\w+)'", lambda name: f"'{flag_of(name[1])}'", offer)
+        return f"there is no flag {flag}.{spelled}"
     if "query" in given:
         phrase = " ".join([given["query"], *words])
         return f'put the words in quotation marks: {PROGRAM} {name} "{phrase}"'
