@@ -11,6 +11,7 @@ from pathlib import Path
 import bibtexparser
 import pytest
 import rispy
+import shapes
 import shelf
 from conftest import FakeClock, Route, StandIn
 from test_picture import IA, JPEG, jpeg, opened
@@ -218,3 +219,23 @@ def test_the_script_of_bash_completes(tmp_path: Path) -> None:
 
 def test_no_shell_named_is_bad_input() -> None:
     assert run("completion", status=2).stderr == "mcp-books completion bash|zsh|fish: prints what that shell reads at its start.\n"
+
+
+# ---- a long list -------------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.skipif(os.name != "posix", reason="the memory of a finished process is told by POSIX alone")
+def test_a_thousand_rows_come_whole_through_the_shell_in_little_memory(stand_in: StandIn) -> None:
+    """Ten pages of a hundred, a command each; the largest process stays below 60 MB."""
+    import csv
+    import resource
+
+    for number in range(1, 11):
+        body = shapes.archive_items(100).replace(b'"vale', f'"v{number}ale'.encode()).replace(b'"start": 0', f'"start": {100 * (number - 1)}'.encode())
+        stand_in.add(r"archive\.org/advancedsearch\.php", asks={"page": f"^{number}$"}, body=body)
+    found: list[str] = []
+    for number in range(1, 11):
+        done = run("search-items", "lantern", "--sources", "archive", "--limit", "100", "--page", str(number), "--csv", BOOKS_GATEWAY=stand_in.address)
+        found += [row["identifier"] for row in csv.DictReader(done.stdout.splitlines())]
+
+    assert len(found) == len(set(found)) == 1000
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 60_000 * (1 if sys.platform != "darwin" else 1024)

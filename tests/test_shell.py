@@ -207,9 +207,10 @@ def test_csv_has_a_line_a_row_and_the_query_that_found_it(archive, environ):
     assert done.stderr.decode().startswith("Failed: the Library of Congress, during the search: ")
 
 
-def test_facets_are_drawn_a_bar_a_decade_for_each_archive():
-    """Each archive counts its own things, so each has its own scale and nothing is added."""
-    years = {"archive": [("1851", 30), ("1859", 10), ("1860", 20), ("undated", 5)], "loc": [("1901", 2)]}
+def test_facets_are_drawn_a_bar_a_decade_or_a_year_for_each_archive():
+    """Each archive counts its own things, so each has its own scale and nothing is added; a decade without a count is drawn empty, and what
+    spans fewer than thirty years is drawn by years."""
+    years = {"archive": [("1851", 30), ("1859", 10), ("1881", 20), ("undated", 5)], "loc": [("1901", 2), ("1903", 1)]}
     answer = InsideAnswer(
         query="fog", excerpt_kinds={}, per_source=tuple(Report(source=key, name=f"Archive {key}", status="answered") for key in years),
         facets=tuple(Facet(source=key, field="year", counts_what="pages", values=tuple(FacetValue(value=v, count=n) for v, n in values))
@@ -218,8 +219,9 @@ def test_facets_are_drawn_a_bar_a_decade_for_each_archive():
     status, out, _ = in_process("search-inside", "fog", "--facets", client=Saying(answer), COLUMNS="60")
 
     assert status == 0
-    assert out.splitlines()[-5:] == [
-        "Decades: Archive archive, pages", f"  1850s {'█' * 40} 40", f"  1860s {'█' * 20} 20", "Decades: Archive loc, pages", f"  1900s {'█' * 40} 2"]
+    assert out.splitlines()[-9:] == [
+        "Decades: Archive archive, pages", f"  1850s {'█' * 40} 40", "  1860s 0", "  1870s 0", f"  1880s {'█' * 20} 20",
+        "Years: Archive loc, pages", f"  1901 {'█' * 40} 2", "  1902 0", f"  1903 {'█' * 20} 1"]
 
 
 def test_an_answer_in_part_is_an_answer(archive, environ):

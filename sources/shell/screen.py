@@ -15,6 +15,7 @@ from ..text import fold
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 LEAST_COLUMNS = 40  # narrower screens scroll sideways rather than show a word a line
+YEARS_MAX = 30  # from here on decades are drawn
 BAR_COLUMNS = 50  # of the longest bar at most
 _STYLE = re.compile("\x1b\\[[01]m")
 _QUOTED = re.compile(r"“[^”]*”|(?<=^> ).*")
@@ -88,27 +89,34 @@ def readable(text: str, screen: Screen, *, mark: Iterable[str] = ()) -> str:
 
 
 def decades(payload: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    """A bar for each decade of each archive's own counts by year; archives count different things,
-    so each has its own scale."""
+    """A bar for each decade of each archive's own counts by year, or for each year where they span
+    fewer than thirty; archives count different things, so each has its own scale."""
     names = {report["source"]: report["name"] for report in payload.get("per_source", ())}
     for facet in payload.get("facets", ()):
-        counted = _by_decade(facet)
+        counted = _by_year(facet)
         if not counted:
             continue
+        step = 10 if max(counted) - min(counted) >= YEARS_MAX else 1
+        bars: Counter[int] = Counter()
+        for year, count in counted.items():
+            bars[year - year % step] += count
         name = names.get(facet["source"], facet["source"])
-        yield f"Decades: {inert(name)}, {inert(facet['counts_what'])}"
+        kind = "Decades" if step > 1 else "Years"
+        yield f"{kind}: {inert(name)}, {inert(facet['counts_what'])}"
         room = min(BAR_COLUMNS, (screen.columns or BAR_COLUMNS + 20) - 20)
-        for decade, count in sorted(counted.items()):
-            bar = "█" * max(1, round(room * count / max(counted.values())))
-            yield f"  {decade}s {bar} {count:,}"
+        for begins in range(min(bars), max(bars) + 1, step):
+            count = bars[begins]
+            bar = "█" * max(1, round(room * count / max(bars.values()))) if count else ""
+            label = f"{begins}s" if step > 1 else str(begins)
+            yield "  " + " ".join(filter(None, (label, bar, f"{count:,}")))
 
 
-def _by_decade(facet: Mapping[str, Any]) -> Mapping[int, int]:
-    """A facet's counts by its decades; none where it counts no years."""
+def _by_year(facet: Mapping[str, Any]) -> Counter[int]:
+    """A facet's counts by their years; none where it counts no years."""
     counted: Counter[int] = Counter()
     for entry in facet["values"] if facet["field"] == "year" else ():
         if re.match(r"\d{4}(?!\d)", entry["value"], re.ASCII):
-            counted[int(entry["value"][:3]) * 10] += entry["count"]
+            counted[int(entry["value"][:4])] += entry["count"]
     return counted
 
 
