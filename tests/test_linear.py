@@ -30,7 +30,7 @@ from sources.transport.verdict import retry_after
 SIZES = (10_000, 80_000)  # characters, eight times apart
 EXPONENT = 1.3  # n log n over these sizes is 1.1, and memory that no longer fits a cache adds to it; a square is 2
 TRIES = 5
-WORTH_S = 0.002  # below, the clock and the first call are most of a time
+WORTH_S = 0.02  # a square of the longer text is seconds; what is shorter is the clock, the first call and a neighbour's load
 
 STRINGS: dict[str, Callable[[int], str]] = {
     "comments opened": lambda size: "<!--" * (size // 4),
