@@ -46,7 +46,8 @@ class Question:
         # the one without a flag comes first in every question
         for name, value in self.arguments.items():
             words += [] if name in ("query", "identifier") else ["--" + name.replace("_", "-")]
-            words.append(",".join(value) if isinstance(value, list) else str(value))
+            given = f"{value}.png" if name == "picture" else value  # there it names the file
+            words.append(",".join(given) if isinstance(given, list) else str(given))
         return shlex.join(words)
 
 
@@ -104,6 +105,17 @@ QUESTIONS = (
     Question(tool="browse_collections", arguments={}),
     Question(tool="browse_collections", arguments={"query": "lighthouses"}),
     Question(tool="get_item", arguments={"identifier": "bnfcatalogue:cb49900187f"}),
+    Question(
+        tool="read_text",
+        arguments={"identifier": "archive:capemarrowlog00fenw", "page": 7, "picture": "page"},
+    ),
+    Question(
+        tool="read_text",
+        arguments={"identifier": "archive:capemarrowlog00fenw", "page": 7, "match": "wet fog",
+                   "picture": "passage"},
+        shows="A passage, and its picture cut from the page, so that the quotation can be checked "
+              "by eye.",
+    ),
 )
 
 
