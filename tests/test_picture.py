@@ -1,9 +1,13 @@
 """The picture of a page or of a passage, over real sockets: what is asked, what is taken for a picture, and that a failure costs no text."""
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import os
 import struct
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +16,12 @@ from typing import Any
 import pytest
 import shelf
 from conftest import FakeClock, Route, StandIn
-from test_stdio import PROGRAM, started
+from test_stdio import PROGRAM, ROOT, started
 
 from sources.answers import TextAnswer
 from sources.asking.picture import NO_PICTURE, NO_PLACE, measured
 from sources.client import BooksClient
+from sources.shell.demo import SHELF
 from sources.telling.text_block import render
 
 JPEG = {"Content-Type": "image/jpeg"}
@@ -299,3 +304,43 @@ def test_a_page_is_cited_by_its_own_address(books: BooksClient) -> None:
 
     assert answer.citation is not None and answer.citation["csl_json"]["URL"] == answer.source_url
     assert answer.source_url.endswith("/page/leaf4")
+
+
+PASSAGE = {"identifier": "archive:capemarrowlog00fenw", "page": 7, "match": "wet fog", "picture": "passage"}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+def test_the_official_client_receives_the_block_and_decodes_it(mode: str) -> None:
+    """From the sample shelf, in both eras; the size that the bytes state is the one that was told."""
+    mcp = pytest.importorskip("mcp")
+    if not hasattr(mcp, "Client"):
+        pytest.skip("an older client, which knows the handshake alone")
+
+    async def session() -> Any:
+        from mcp.client.stdio import stdio_client
+
+        environ = {**os.environ, "BOOKS_REPLAY_DIR": str(SHELF), "BOOKS_STATE_DIR": "off"}
+        transport = stdio_client(mcp.StdioServerParameters(command=sys.executable, args=[str(PROGRAM)], env=environ))
+        async with mcp.Client(transport, mode=mode) as client:
+            return await client.call_tool("read_text", PASSAGE)
+
+    result = asyncio.run(session())
+
+    text, picture = result.content
+    told = result.structured_content["picture"]
+    assert (text.type, picture.type) == ("text", "image")
+    assert measured(base64.b64decode(picture.data)) == (told["media_type"], told["width"], told["height"]) == ("image/png", 175, 70)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+@pytest.mark.skipif("MCP_NODE_DIR" not in os.environ, reason="MCP_NODE_DIR names no folder with @modelcontextprotocol/client")
+def test_the_official_typescript_client_receives_the_block_and_decodes_it(mode: str) -> None:
+    script = (ROOT / "tests" / "protocol" / "official_picture.mjs").read_text(encoding="utf-8")
+
+    done = subprocess.run(["node", "--input-type=module", "-e", script, "-", mode, sys.executable, str(PROGRAM), json.dumps(PASSAGE)], check=True,
+                          timeout=60, cwd=os.environ["MCP_NODE_DIR"], capture_output=True,
+                          env={**os.environ, "BOOKS_REPLAY_DIR": str(SHELF), "BOOKS_STATE_DIR": "off"})
+
+    met = json.loads(done.stdout)
+    assert (met["types"], met["mimeType"], met["begins"]) == (["text", "image"], "image/png", "89504e470d0a1a0a")
+    assert met["bytes"] == met["told"]["bytes"]
