@@ -10,9 +10,10 @@ from toys import archive, by_wording, client, identifiers, item, match, page, re
 
 from sources.answers import AllFailed
 from sources.archives.openlibrary import OpenLibrary
-from sources.client import BooksClient
+from sources.client import BooksClient, _query
 from sources.contract import Facet, FacetValue, Item, ItemPage, Page, PageText, Query, Request, Rights
 from sources.errors import ArchiveUnreachable, InvalidInput, RateLimited, TimedOut
+from sources.registry import ARCHIVES
 from sources.settings import Settings
 from sources.telling.text_block import render
 
@@ -484,3 +485,30 @@ def test_rule_15_several_credits_stand_apart() -> None:
 
     credit = [line for line in render("search_items", answer.to_dict()).split("\n") if line.startswith("Credit: ")]
     assert credit == ["Credit: " + " · ".join(report["attribution"] for report in answer.to_dict()["per_source"]) + "."]
+
+
+# ---- a query in an archive's own syntax, and what stands beside it -------------------------------------------------------------------
+
+@pytest.mark.parametrize(("source", "given", "sent"), [
+    ("archive", {"query": "title:fog OR title:mist", "title": "harbour", "year_from": 1850}, "(title:fog OR title:mist) AND title:(harbour) AND "
+                                                                                              "year:[1850 TO *]"),
+    ("archive", {"query": "title:fog"}, "title:fog"),
+    ("openlibrary", {"query": "title:fog", "creator": "Voss"}, "title:fog"),
+    ("gallica", {"query": 'dc.title all "brume" sortby dc.date/sort.ascending', "creator": "Voss"},
+     '(dc.title all "brume") and dc.creator all "Voss" sortby dc.date/sort.ascending'),
+    ("gallica", {"query": 'dc.title all "brume" sortby dc.date/sort.ascending'}, 'dc.title all "brume" sortby dc.date/sort.ascending'),
+    ("bnfcatalogue", {"query": 'bib.title all "brume"', "creator": "Voss"}, '(bib.title all "brume") and bib.author all "Voss"')])
+def test_a_native_query_is_narrowed_whole_by_what_stands_beside_it(source: str, given: dict[str, Any], sent: str) -> None:
+    """In brackets, an order of its own kept last; alone it goes as it was written."""
+    plan = next(entry for entry in ARCHIVES if entry.key == source).plan_catalogue(_query(
+        {"limit": 5, "page": 1, "native_query": True, **given}))
+
+    assert dict(plan.asks[0].params)["q" if source in ("archive", "openlibrary") else "query"] == sent
+    assert plan.dropped == ()
+
+
+def test_what_an_archive_cannot_join_to_its_own_syntax_is_refused_by_name() -> None:
+    with BooksClient(settings=Settings()) as books, pytest.raises(InvalidInput) as caught:
+        books.search_items("title:fog", native_query=True, sources=["archive"], place="Ohio")
+
+    assert caught.value.message == ("place cannot stand beside a native query of the Internet Archive: no search field of its catalogue holds this")

@@ -197,10 +197,12 @@ def _cql(query: Query, index: str, conditions: Mapping[str, str]) -> str:
     said = query.words.strip() if query.native else _clause(index, query.words)
     kind = f'dc.type all "{query.media_type}"' if query.media_type else ""
     narrowed = [condition for name, condition in conditions.items() if name != "sort"]
-    if query.native and (narrowed or kind) and said:
-        said = f"({said})"  # so that what stands beside it narrows the whole
+    order = conditions.get("sort", "")
+    if query.native and (narrowed or kind) and said:  # in brackets, so that all of it is narrowed
+        said, sortby, own = re.split(r"(?i)(\bsortby\b|$)", said, maxsplit=1)
+        said, order = f"({said.strip()})", (sortby + own) or order
     cql = " and ".join(filter(None, (said, *narrowed, kind)))
-    return f"{cql} {conditions['sort']}" if cql and "sort" in conditions else cql
+    return f"{cql} {order}".strip() if cql else ""
 
 
 def _search_ask(query: Query, cql: str, collapsing: bool) -> Ask:

@@ -171,9 +171,8 @@ def _year_filter(query: Query) -> str:
 def _clauses(query: Query) -> dict[str, str]:
     """The catalogue question as Lucene clauses, each by the argument it came from; joined by AND
     they are the query."""
-    if query.native:
-        return {"query": query.words}
-    clauses = {"query": f"({sent})"} if (sent := spelled(query.words)) else {}
+    sent = query.words.strip() if query.native else spelled(query.words)
+    clauses = {"query": f"({sent})"} if sent else {}
     clauses |= {name: f"{name}:({sent})" for name in _CATALOGUE_FIELDS
                 if (sent := spelled(query.fields.get(name, "")))}
     if query.fields.get("language"):
@@ -188,6 +187,8 @@ def _clauses(query: Query) -> dict[str, str]:
     begin, end = ("*" if year is None else year for year in query.years)
     if begin != end or begin != "*":
         clauses["year"] = f"year:[{begin} TO {end}]"
+    if query.native and len(clauses) == 1:
+        return {"query": query.words}  # as it was written, where nothing stands beside it
     return clauses
 
 

@@ -22,8 +22,6 @@ from ..telling.harmless import shortened
 from .schemas import SCHEMAS, TOOLS, schema_file, tool_schema, tool_schemas
 
 __all__ = ["SCHEMAS", "TOOLS", "check", "nearest", "schema_file", "tool_schema", "tool_schemas"]
-# What DESIGN allows beside native_query.
-_BESIDE_NATIVE = {"query", "native_query", "limit", "page", "sort", "sources", "fan_out"}
 SHOWN_CHARS = 80  # how much of what came a refusal repeats
 SHOWN_ERRORS = 8
 _REASONS = {"required": "missing_argument", "additionalProperties": "unknown_argument"}
@@ -268,13 +266,6 @@ def _check_catalogue_search(given: Mapping[str, Any]) -> None:
             raise InvalidInput("native_query needs exactly one archive in sources: "
                                "the query is written in that archive's syntax.",
                                hint="Name one archive in sources, or leave native_query out.")
-        extra = sorted(given.keys() - _BESIDE_NATIVE)
-        if extra:
-            raise InvalidInput(
-                f"{extra[0]} cannot stand beside native_query: the query says everything.",
-                hint="Write the narrowing into the query; only limit, page, sort and sources go "
-                     "beside it.",
-            )
         if not given.get("query", "").strip():
             raise InvalidInput(
                 "native_query needs a query.", hint="Give the query in the archive's own syntax."

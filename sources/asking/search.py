@@ -223,6 +223,11 @@ def _scope(walk: Walk, archive: type[Archive], asked: Question) -> Harvest:
         absence = (f"{archive.name} files nothing under {query.media_type!r}; its own names are "
                    f"{', '.join(archive.media_types)}.")
     plan = walk.plan(archive, query) if absence is None else Request(query=query)
+    if query.native and absence is None and (plan.dropped or plan.absent_because):
+        name, because = next(iter(plan.dropped), ("", plan.absent_because))
+        raise InvalidInput(f"{name or 'This'} cannot stand beside a native query of "
+                           f"{archive.name}: {because}", reason="contradiction",
+                           hint="Leave it out, or write it into the query.")
     absence = absence or plan.absent_because
     opened = asked.opener.open(archive, asked.call) if absence is None else None
     return Harvest(archive=archive, plan=plan, absent_because=absence, opened=opened)
