@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from .settings import PROJECT_URL
+
 LIBRARIES = ("requests", "lxml", "jsonschema")  # what this program needs beside Python itself
 _OWN = ("mcp_books", "sources", "schemas")
 
@@ -103,8 +105,9 @@ class UnreadableAnswer(SourceError):
 
     code = "parse_failure"
     usual_hint = (
-        "The archive may have changed how it answers, or sent a notice instead of data; "
-        "ask again later."
+        "The archive may have changed how it answers, or sent a notice instead of data; ask again "
+        "later. What stays so is worth reporting"
+        + (f" at {PROJECT_URL}." if PROJECT_URL else " to whoever runs this server.")
     )
 
 
