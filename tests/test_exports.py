@@ -9,9 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import bibtexparser
 import pytest
-import rispy
 import shapes
 import shelf
 from conftest import FakeClock, Route, StandIn
@@ -43,6 +41,7 @@ def demo(*words: str, status: int = 0, **environ: str) -> subprocess.CompletedPr
 # ---- files -----------------------------------------------------------------------------------------------------------------
 
 def test_the_rows_of_a_search_are_a_bibliography_that_says_they_are_rows(tmp_path: Path) -> None:
+    bibtexparser, rispy = pytest.importorskip("bibtexparser"), pytest.importorskip("rispy")
     files = {form: tmp_path / form for form in ("bibtex", "ris", "csl")}
 
     shown = demo("search-inside", "a wet fog", "--limit", "2", *(word for form, path in files.items() for word in (f"--{form}", str(path))))
