@@ -29,6 +29,7 @@ from sources.contract import (
     Record,
     Reference,
     Related,
+    Resource,
     Rights,
     TextMatch,
 )
@@ -424,8 +425,8 @@ def test_fields_go_where_the_library_can_search_them_and_each_is_told(loc, answe
     loc.search_catalogue(LibraryOfCongress.plan_catalogue(query))
     plan = LibraryOfCongress.plan_catalogue(query)
 
-    assert sent() == {"fo": "json", "at": "results,pagination", "q": 'river "otter year" moor Reed Ohio', "dates": "1881/1882", "sb": "date_desc",
-                      "fa": "subject:otters|location:ohio|language:french", "c": "5", "sp": "1"}
+    assert sent() == {"fo": "json", "at": "results,pagination", "all": "true", "q": 'river "otter year" moor Reed Ohio', "dates": "1881/1882",
+                      "sb": "date_desc", "fa": "subject:otters|location:ohio|language:french", "c": "5", "sp": "1"}
     assert dict(plan.sent)["date_from"] == "dates=1881/1882 (whole years)"
     assert [name for name, _ in plan.sent] == ["title", "creator", "publisher", "subject", "place", "language", "date_from", "date_to", "sort"]
     assert (plan.dropped, plan.absent_because, plan.ordered_on) == ((), None, "the date the Library files a record under")
@@ -492,9 +493,9 @@ def test_a_record_is_read_in_every_shape_its_fields_come_in(loc, answer):
         creators=("Moor, Ada, 1840-1901", "Larkfield, Society of Saint John of"), year=1881, year_means=YEAR_MEANS, date="1881", media_type="book",
         source_url=ITEM, description="A year by the river.\n\nSecond printing. With a map.",
         description_means="the record's notes, run together by the Library",
-        notes=("Created or published: Larkfield, Ohio : Reed & Sons, 1881.", "Places the record names: larkfield; ohio",
-               "Terms that the argument subject takes here: otters; ohio; mills"),
-        subjects=("Otters--Ohio--Larkfield", "Mills"),
+        notes=("Created or published: Larkfield, Ohio : Reed & Sons, 1881.",), subjects=("Otters--Ohio--Larkfield", "Mills"),
+        subject_terms=("otters", "ohio", "mills"), locations=("larkfield", "ohio"), access_restricted=True,
+        resources=(Resource(label="The book", page_count=3, pdf_url="https://cdn.loc.gov/service/otter/book.pdf"),),
         rights=Rights(statement="No known restrictions.\n\nSee Rights and Restrictions.", url="https://www.loc.gov/otters/terms.html",
                       covers="the item that the record describes", note="The Library marks access to this item as restricted. By appointment only."),
         context=(Related(label="otter prints", kind="collection", source_url="https://www.loc.gov/collections/otter-prints/"),
@@ -561,7 +562,7 @@ def test_a_newspapers_record_lists_no_issue_and_says_how_to_reach_one(loc, answe
     assert read.item == Item(
         identifier="loc:sn00000011", title="The Larkfield beacon", year=None, year_means=YEAR_MEANS, date="18uu", media_type="newspaper",
         source_url="https://www.loc.gov/item/sn00000011/", description="The Beacon shone.", description_means="with an essay on the newspaper",
-        notes=("Places the record names: larkfield; ohio",), subjects=("Larkfield (Ohio)--Newspapers",), rights=SILENT, copies_available=0,
+        subjects=("Larkfield (Ohio)--Newspapers",), locations=("larkfield", "ohio"), rights=SILENT, copies_available=0,
         contributors=(Contributor(name="Reed & Sons", role="publisher"),), language=("english",), place="Larkfield, Ohio",
         standard_numbers={"lccn": ("sn00000011",)})
 

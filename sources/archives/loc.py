@@ -193,13 +193,13 @@ class LibraryOfCongress(Archive):
         total_means="newspaper pages that match",
     )
     catalogue = Describes(
-        searches_on="the record and whatever text the Library holds with it; digitised things "
-                    "alone",
+        searches_on="the record and whatever text the Library holds with it; also things without "
+                    "a digitised copy (online says so), but for a collection's",
         row_describes="one catalogued item, else a collection, page or guide (is_item says so); "
         "creator: the names without another role",
         year_means=records.YEAR_MEANS,
         requires_every_word=False,
-        total_means="digitised items, pages, collections and guides that match",
+        total_means="items, pages, collections and guides that match",
     )
 
     @classmethod
@@ -676,6 +676,8 @@ def _list(query: Query, path: str, params: Pairs) -> Ask:
         params=(
             ("fo", "json"),
             ("at", blocks),
+            # without it only what has a digitised copy is listed
+            *((("all", "true"),) if path in LISTED.media_types else ()),
             *params,
             ("c", str(query.rows)),
             ("sp", str(query.page)),

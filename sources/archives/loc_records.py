@@ -30,6 +30,7 @@ from ..contract import (
     Record,
     Reference,
     Related,
+    Resource,
     Rights,
     TextMatch,
 )
@@ -139,8 +140,6 @@ NOTED = {
     "From": ("source_collection",),
     "Reproduction number": ("reproduction_number",),
     "Online as": ("online_format",),
-    "Places the record names": ("location", "locations"),
-    "Terms that the argument subject takes here": ("subject", "subjects"),
 }
 NUMBERS = {
     "lccn": ("library_of_congress_control_number", "number_lccn"),
@@ -307,6 +306,7 @@ def read_match(row: Mapping[str, Any], query: Query) -> TextMatch | None:
         source_url=f"{SITE}/resource/{name}/" + (f"?sp={number}" if number else ""),
         published_on=date,
         publication=one(row, "partof_title"),
+        places=_places(row, {}),
         span=span(texts(row, "date")),
         image_url=image,
         passage_image_url=picture_address(image, region) if region else None,
@@ -360,7 +360,7 @@ def read_row(row: Mapping[str, Any]) -> Record | None:
         is_item=local is not None,
         source_url=f"{SITE}/item/{local}/" if local else urls[-1],
         location=joined(texts(row, "location")),
-        online=online if isinstance(online, bool) else None,
+        online=_stated(online),
         languages=texts(row, "language"),
         subjects=texts(row, "subject"),
         span=span(texts(row, "date") + texts(row, "dates"), filed=True),
@@ -465,6 +465,27 @@ def read_item(
         publisher=publisher,
         place=place,
         standard_numbers=_numbers(item),
+        subject_terms=texts(item, "subject", "subjects"),
+        locations=texts(item, "location", "locations"),
+        access_restricted=_stated(item.get("access_restricted")),
+        resources=tuple(map(_resource, resources)),
+    )
+
+
+def _stated(flag: Any) -> bool | None:
+    return flag if isinstance(flag, bool) else None
+
+
+def _resource(resource: Mapping[str, Any]) -> Resource:
+    """A digitised part of a record, by its caption or its address."""
+    files = resource.get("files")
+    count = len(files) if isinstance(files, list) else amount(files)
+    return Resource(
+        label=one(resource, "caption") or address(resource, "url") or "a part without a name",
+        page_count=count or amount(resource.get("segments")),
+        image_url=address(resource, "image"),
+        pdf_url=address(resource, "pdf"),
+        audio_url=address(resource, "audio"),
     )
 
 

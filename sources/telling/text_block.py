@@ -443,6 +443,7 @@ def _get_item(payload: Told) -> Lines:
         *_description(payload),
         *_subjects(payload),
         *_list("Copies", payload, "copies", _copy, _beyond(item)),
+        *_groups(item),
         *_list("Context", payload, "context", _related),
         *_list("Contributors", payload, "contributors", _contributor),
         *_list(_LISTED_AS.get(item.get("media_type"), "Editions"), payload, "editions", _edition,
@@ -506,9 +507,20 @@ def _list(
 
 def _subjects(payload: Told) -> Lines:
     """Asked and empty is said, as of any list."""
-    subjects = _listed(payload["item"].get("subjects"))
-    asked = "subjects" in payload.get("sections_returned", ())
-    return _line("Subjects", subjects or ("none stated" if asked else None), ".")
+    item, asked = payload["item"], "subjects" in payload.get("sections_returned", ())
+    subjects = _listed(item.get("subjects")) or ("none stated" if asked else None)
+    return [*_line("Subjects", subjects, "."),
+            *_line("Subjects", _with("terms that the argument subject takes:",
+                                     _listed(item.get("subject_terms"))), ".")]
+
+
+def _groups(item: Told) -> Lines:
+    """The digitised parts of a record, where there are several, and the places that it names."""
+    parts = item.get("resources", ())
+    told = [_joined(part["label"], _with("pages:", part.get("page_count")), part.get("image_url"),
+                    part.get("pdf_url"), part.get("audio_url")) for part in parts]
+    return [*(["Copies: in parts:", *(f"- {part}" for part in told)] if len(told) > 1 else []),
+            *_line("Record", _with("places that it names:", _listed(item.get("locations"))), ".")]
 
 
 def _copy(copy: Told) -> str:
