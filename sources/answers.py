@@ -235,8 +235,8 @@ SECTIONS = ("description", "subjects", "copies", "context", "contributors", "edi
             "citation")
 _FIELDS_OF_SECTION = {
     "description": ("description", "description_means", "notes"),
-    "copies": ("copies", "copies_available", "generated_entries"),
-    "subjects": ("subjects", "subject_terms", "subject_places", "subject_times",
+    "copies": ("copies", "copies_available", "generated_entries", "resources"),
+    "subjects": ("subjects", "subject_terms", "locations", "subject_places", "subject_times",
                  "subject_people"),
 }
 

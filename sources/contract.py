@@ -756,8 +756,8 @@ class Archive:
         raise InvalidInput(f"This address of {cls.name} names no record.", archive=cls.key)
 
     @classmethod
-    def page_address(cls, item: Item, page: int) -> str:
-        """The address at which a person opens one page of a record."""
+    def page_address(cls, item: Item, reference: Reference) -> str:
+        """The address at which a person opens the page of a record that `reference` names."""
         return item.source_url
 
     @classmethod

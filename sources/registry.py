@@ -89,11 +89,35 @@ def __getattr__(name: str) -> Any:
 
 
 def _adapter(entry: Entry) -> Any:
-    """The class that an entry names, its module loaded."""
+    """The class that an entry names, its module loaded; one that is absent from every call where
+    that fails, so that the others are asked all the same."""
     from importlib import import_module
 
+    from .errors import LIBRARIES
+
     module, _, kind = entry.adapter.rpartition(".")
-    return getattr(import_module(f".archives.{module}", __package__), kind)
+    try:
+        return getattr(import_module(f".archives.{module}", __package__), kind)
+    except (ImportError, SyntaxError, AttributeError) as exc:
+        if (getattr(exc, "name", None) or "").partition(".")[0] in LIBRARIES:
+            raise  # without it no archive could answer
+        return _absent(entry, f"{entry.name} could not be loaded here: {exc}.")
+
+
+def _absent(entry: Entry, reason: str) -> type[Archive]:
+    from .contract import Archive, Reference
+
+    class Absent(Archive):
+        key, name, media_types = entry.key, entry.name, entry.media_types
+        asked_by_default = entry.asked_by_default
+        absent_because = dict.fromkeys(entry.answers, reason)
+
+        @classmethod
+        def read_identifier(cls, local: str) -> Reference:
+            """Read as it came; the call then says why it is not answered."""
+            return Reference(source=cls.key, local=local)
+
+    return Absent
 
 
 _HOW_TO_READ = """\

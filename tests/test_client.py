@@ -5,6 +5,7 @@ import html
 import inspect
 import json
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,9 +16,9 @@ from sources.asking.arguments import TOOLS
 from sources.asking.notes import under
 from sources.asking.schemas import schema_file, tool_schemas
 from sources.client import BooksClient
-from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageText, Passage, Passages, Query, Rights
+from sources.contract import Contributor, Copy, Edition, ItemPage, Page, PageText, Passage, Passages, Query, Resource, Rights
 from sources.errors import Cancelled, InvalidInput
-from sources.registry import ARCHIVES
+from sources.registry import ARCHIVES, ENTRIES
 from sources.settings import Settings
 from sources.telling.fit import RESULT_LIMIT_BYTES, fitted, result_bytes
 from sources.telling.text_block import render
@@ -419,4 +420,14 @@ def test_notes_are_at_most_eight_and_none_is_lost() -> None:
 
 
 def test_the_registry_is_in_the_designed_order() -> None:
-    assert [entry.key for entry in ARCHIVES] == ["archive", "loc", "bnf", "bnfcatalogue", "openlibrary", "gallica"]
+    assert [entry.key for entry in ARCHIVES] == [entry.key for entry in ENTRIES]
+
+
+def test_the_digitised_parts_of_a_record_are_cut_to_the_window_and_the_rest_is_named() -> None:
+    parts = tuple(Resource(label=f"Reel {number}") for number in range(5))
+    books = client(archive("a", item=replace(item("a:1"), resources=parts)))
+
+    shown = books.get_item("a:1", sections=["copies"], list_offset=1, list_limit=2)
+
+    assert [part.label for part in shown.item.resources] == ["Reel 1", "Reel 2"]
+    assert "2 more resources stand in the record; list_offset 3 goes on." in shown.notes

@@ -26,6 +26,7 @@ from sources.contract import (
     Passage,
     Query,
     Record,
+    Reference,
     Related,
     Request,
     Rights,
@@ -146,6 +147,23 @@ def test_a_query_in_cql_goes_out_as_written(make_archive: Make, answer: Answer) 
 
     assert asked()["query"] == 'dc.title adj "a*" or (text all "b") sortby dc.title/sort.ascending'
     assert plan.dropped == (("sort", "The query as written already says sortby."),)
+
+
+@pytest.mark.parametrize(("written", "sent"), [
+    ('text all "a" SortBy dc.date/sort.ascending', '(text all "a") and dc.creator all "Hue" SortBy dc.date/sort.ascending'),
+    ('text all "the sortby word"', '(text all "the sortby word") and dc.creator all "Hue" sortby dc.title/sort.ascending'),
+    (r'text all "a \" sortby b" or text all "c"', r'(text all "a \" sortby b" or text all "c") and dc.creator all "Hue" sortby dc.title/sort.ascending')])
+def test_the_order_of_a_query_in_cql_stays_last_when_a_field_is_joined_to_it(written: str, sent: str) -> None:
+    """The word inside quotation marks orders nothing."""
+    plan = Gallica.plan_catalogue(Query(words=written, native=True, sort="title", fields={"creator": "Hue"}))
+
+    assert dict(plan.asks[0].params)["query"] == sent
+
+
+def test_a_view_is_cited_at_its_own_address() -> None:
+    reference = Reference(source="gallica", local="bpt6k9000016", page=3)
+
+    assert Gallica.page_address(Item(identifier="", source_url=""), reference) == "https://gallica.bnf.fr/ark:/12148/bpt6k9000016/f3"
 
 
 @responses.activate

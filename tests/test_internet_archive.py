@@ -1017,3 +1017,11 @@ def test_an_answer_that_is_whole_and_empty_is_an_absence(archive):
 def test_the_credit_carries_the_date_of_retrieval():
     """Rule 15."""
     assert InternetArchive.attribution("2026-11-03T09:00:00Z") == "Internet Archive, https://archive.org, retrieved 2026-11-03"
+
+
+@pytest.mark.parametrize(("file", "address"), [(None, "https://archive.org/details/vale/page/leaf7"),
+                                               ("log 2", "https://archive.org/details/vale/log%202/page/leaf7")])
+def test_a_leaf_is_cited_at_its_own_address(file, address):
+    reference = Reference(source="archive", local="vale" + ("/log%202" if file else ""), file=file, page=7)
+
+    assert InternetArchive.page_address(Item(identifier="", source_url=""), reference) == address

@@ -10,7 +10,7 @@ import responses
 from responses.matchers import query_param_matcher
 
 from sources.archives.loc import LibraryOfCongress
-from sources.archives.loc_records import NO_TERMS, NO_TERMS_OF_PAGE, YEAR_MEANS, read_item
+from sources.archives.loc_records import NO_TERMS, NO_TERMS_OF_PAGE, YEAR_MEANS, pages_of, read_item
 from sources.contract import (
     Collection,
     Contributor,
@@ -95,7 +95,7 @@ def test_a_page_row_is_a_passage_only_when_the_match_or_every_word_stands_in_its
     assert page == Page(total=9, last_page=3, more=True, records=(
         TextMatch(identifier="loc:sn00000011/1888-02-03/ed-1", title="Image 5 of The Larkfield beacon (Larkfield, Ohio), February 3, 1888",
                   year=1888, page_number=5, page_number_is="image", excerpts=(shown("... saw a silver otter by the mill ...", (10, 22)),), excerpt_kind="passage",
-                  source_url=f"{ISSUE_PAGE}?sp=5", published_on="1888-02-03", publication="the larkfield beacon (larkfield, ohio) 1880-1899",
+                  source_url=f"{ISSUE_PAGE}?sp=5&q=silver+otter", published_on="1888-02-03", publication="the larkfield beacon (larkfield, ohio) 1880-1899",
                   span=("1888-02-03", "1888-02-03")),
         TextMatch(identifier="loc:sn00000012/1890-07-08/ed-2", title="Image 2 of Elm Hill news", year=1890, page_number=2, page_number_is="image",
                   excerpts=(shown("ELM HILL NEWS. The Silver cup was shown; the otter was not."),), excerpt_kind="passage",
@@ -425,8 +425,8 @@ def test_fields_go_where_the_library_can_search_them_and_each_is_told(loc, answe
     loc.search_catalogue(LibraryOfCongress.plan_catalogue(query))
     plan = LibraryOfCongress.plan_catalogue(query)
 
-    assert sent() == {"fo": "json", "at": "results,pagination", "all": "true", "q": 'river "otter year" moor Reed Ohio', "dates": "1881/1882",
-                      "sb": "date_desc", "fa": "subject:otters|location:ohio|language:french", "c": "5", "sp": "1"}
+    assert sent() == {"fo": "json", "at": "results,pagination", "q": 'river "otter year" moor Reed Ohio', "dates": "1881/1882", "sb": "date_desc",
+                      "fa": "subject:otters|location:ohio|language:french", "all": "true", "c": "5", "sp": "1"}
     assert dict(plan.sent)["date_from"] == "dates=1881/1882 (whole years)"
     assert [name for name, _ in plan.sent] == ["title", "creator", "publisher", "subject", "place", "language", "date_from", "date_to", "sort"]
     assert (plan.dropped, plan.absent_because, plan.ordered_on) == ((), None, "the date the Library files a record under")
@@ -493,9 +493,9 @@ def test_a_record_is_read_in_every_shape_its_fields_come_in(loc, answer):
         creators=("Moor, Ada, 1840-1901", "Larkfield, Society of Saint John of"), year=1881, year_means=YEAR_MEANS, date="1881", media_type="book",
         source_url=ITEM, description="A year by the river.\n\nSecond printing. With a map.",
         description_means="the record's notes, run together by the Library",
-        notes=("Created or published: Larkfield, Ohio : Reed & Sons, 1881.",), subjects=("Otters--Ohio--Larkfield", "Mills"),
-        subject_terms=("otters", "ohio", "mills"), locations=("larkfield", "ohio"), access_restricted=True,
-        resources=(Resource(label="The book", page_count=3, pdf_url="https://cdn.loc.gov/service/otter/book.pdf"),),
+        notes=("Created or published: Larkfield, Ohio : Reed & Sons, 1881.",),
+        subjects=("Otters--Ohio--Larkfield", "Mills"), subject_terms=("otters", "ohio", "mills"), locations=("larkfield", "ohio"),
+        access_restricted=True, resources=(Resource(label="The book", page_count=3, pdf_url="https://cdn.loc.gov/service/otter/book.pdf"),),
         rights=Rights(statement="No known restrictions.\n\nSee Rights and Restrictions.", url="https://www.loc.gov/otters/terms.html",
                       covers="the item that the record describes", note="The Library marks access to this item as restricted. By appointment only."),
         context=(Related(label="otter prints", kind="collection", source_url="https://www.loc.gov/collections/otter-prints/"),
@@ -562,7 +562,7 @@ def test_a_newspapers_record_lists_no_issue_and_says_how_to_reach_one(loc, answe
     assert read.item == Item(
         identifier="loc:sn00000011", title="The Larkfield beacon", year=None, year_means=YEAR_MEANS, date="18uu", media_type="newspaper",
         source_url="https://www.loc.gov/item/sn00000011/", description="The Beacon shone.", description_means="with an essay on the newspaper",
-        subjects=("Larkfield (Ohio)--Newspapers",), locations=("larkfield", "ohio"), rights=SILENT, copies_available=0,
+        locations=("larkfield", "ohio"), subjects=("Larkfield (Ohio)--Newspapers",), rights=SILENT, copies_available=0,
         contributors=(Contributor(name="Reed & Sons", role="publisher"),), language=("english",), place="Larkfield, Ohio",
         standard_numbers={"lccn": ("sn00000011",)})
 
@@ -902,12 +902,13 @@ def stated(**fields: object) -> Item:
 
 def test_a_role_behind_a_name_is_a_role_however_it_is_shortened():
     item = stated(contributors=["Voss, Ada, 1450-1520.", "Kern, Hans, 1440-1500, illus.", "Muir, Otto, -1499, tr.", "Qadir, Ali, scribe.",
-                                "Bo, Li, ed. and tr.", "Roe, Al, supposed author."])
+                                "Bo, Li, ed. and tr.", "Roe, Al, supposed author.", "Roe, Bo, joint ed."])
 
     assert item.creator == "Voss, Ada, 1450-1520."
     assert [(who.name, who.role) for who in item.contributors] == [
         ("Voss, Ada, 1450-1520.", None), ("Kern, Hans, 1440-1500", "illustrator"), ("Muir, Otto, -1499", "translator"), ("Qadir, Ali", "scribe"),
-        ("Bo, Li", "editor and translator"), ("Roe, Al", "supposed author")]
+        ("Bo, Li", "editor and translator"), ("Roe, Al", "supposed author"),
+        ("Roe, Bo", "joint editor")]
 
 
 @pytest.mark.parametrize(("imprint", "place", "publisher"), [
@@ -928,8 +929,74 @@ def test_the_first_of_january_stands_for_its_year():
 
 
 def test_names_among_the_subject_headings_are_left_out_and_counted():
-    item = stated(subjects=[{"Otters": "https://www.loc.gov/search/"}, {"Voss, Ada": "http://id.loc.gov/authorities/names/n1"}],
+    """Whatever their case: a heading is capitalised, the term that the filter takes is not."""
+    item = stated(subjects=[{"otters": "https://www.loc.gov/search/"}, {"voss, ada": "http://id.loc.gov/authorities/names/n1"}],
                   subject_headings=["Otters", "Voss, Ada"])
 
-    assert item.subjects == ("Otters",)
+    assert (item.subjects, item.subject_terms) == (("Otters",), ("otters",))
     assert "Names among its subject headings, left out here: 1." in item.notes
+
+
+# ---- what is not digitised, where a thing is, and its parts --------------------------------------------------------------
+
+@responses.activate
+@pytest.mark.parametrize("fields", [{}, {"collection": "loc:otter-prints"}])
+def test_the_catalogues_are_asked_for_what_is_not_digitised_too_and_a_row_says_so(loc, fields):
+    plan = LibraryOfCongress.plan_catalogue(Query(words="otter", fields=fields))
+    responses.get(plan.asks[0].url, json=rows({"id": "http://www.loc.gov/item/1/", "title": "On paper alone", "digitized": False},
+                                              {"id": "http://www.loc.gov/item/2/", "title": "Unsaid"}, of=2))
+
+    page = loc.search_catalogue(plan)
+
+    assert sent()["all"] == "true"
+    assert [row.online for row in page.records] == [False, None]
+
+
+@responses.activate
+def test_newspapers_and_the_list_of_collections_are_not_widened(loc, answer):
+    responses.get("https://www.loc.gov/collections/", body=answer("loc/collections.json"))
+    loc.browse_collections("otter", 5, 1)
+
+    assert "all" not in dict(LibraryOfCongress.plan_text(Query(words="otter")).asks[0].params) | sent()
+
+
+@responses.activate
+def test_a_newspapers_row_names_its_places_as_the_library_states_them(loc):
+    row = {"id": f"{ISSUE_PAGE}?sp=5", "location_city": ["larkfield"], "location_county": ["elm"], "location_state": ["ohio"]}
+    responses.get(PAGES, json=rows(row, {"id": f"{ISSUE_PAGE}?sp=6"}, of=2))
+
+    page = loc.search_text(LibraryOfCongress.plan_text(Query(words="otter")))
+
+    assert [match.places for match in page.records] == [("larkfield", "elm", "ohio"), ()]
+
+
+def test_a_part_of_a_record_is_told_with_the_files_that_hold_all_of_it():
+    """A caption, else the name in its address; pages as listed or as counted."""
+    parts = [{"caption": "Reel 1", "url": "http://www.loc.gov/resource/otter.1/", "files": [[{}], [{}]], "audio": "//cdn.loc.gov/otter/1.mp3",
+              "image": "https://tile.loc.gov/otter/1.jpg#h=9&w=7"}, {"url": "http://www.loc.gov/resource/otter.2/", "files": 7}, {"segments": 3}]
+
+    item = read_item(BOOK, {"title": "T"}, parts)
+
+    assert item.resources == (
+        Resource(label="Reel 1", page_count=2, image_url="https://tile.loc.gov/otter/1.jpg", audio_url="https://cdn.loc.gov/otter/1.mp3"),
+        Resource(label="otter.2", page_count=7), Resource(label="no caption", page_count=3))
+
+
+@pytest.mark.parametrize(("said", "told"), [(True, True), (False, False), (None, None), ("true", None)])
+def test_access_is_restricted_or_open_only_where_the_record_says_so(said, told):
+    assert stated(access_restricted=said).access_restricted is told
+
+
+def test_counted_pages_of_many_parts_are_believed_up_to_one_bound_in_all():
+    """20,000 pages: 200 parts of a short record may not make four million entries."""
+    assert len(pages_of([{"files": 15_000}] * 200, "https://www.loc.gov/item/1/")) == 20_000
+
+
+@pytest.mark.parametrize(("local", "address"), [
+    ("sn00000011/1888-02-03/ed-1", f"{ISSUE_PAGE}?sp=3"), ("resource/otter.00000021", "https://www.loc.gov/resource/otter.00000021/?sp=3"),
+    ("00000021", ITEM)])
+def test_a_page_is_cited_at_its_own_address_where_the_identifier_names_it(local, address):
+    """An item alone does not say in which of its resources."""
+    reference = Reference(source="loc", local=local, page=3)
+
+    assert LibraryOfCongress.page_address(Item(identifier="loc:00000021", source_url=ITEM), reference) == address

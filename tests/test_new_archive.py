@@ -20,9 +20,10 @@ from sources.registry import ARCHIVES
 from sources.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
-ENTRY = 'Entry(key="village", name="the Village Library", adapter="village.Village", answers=("search_items",), media_types=("shelved",)),'
+ENTRY = 'Entry(key="village", name="the Village Library", adapter="village.Village", answers=("search_items", "get_item"), media_types=("shelved",), ' \
+        'asked_by_default=False),'
 OTHERS = tuple(archive for archive in ARCHIVES if archive.key != Village.key)  # also where the line stands in the registry already
-BOOKS = {"total": 2, "books": [{"number": 12, "title": "A lamp for Marrow Head", "by": "Ada Thorne", "year": "1902"}, {"title": "Lost"}]}
+BOOKS: dict[str, Any] = {"total": 2, "books": [{"number": 12, "title": "A lamp for Marrow Head", "by": "Ada Thorne", "year": "1902"}, {"title": "Lost"}]}
 
 
 @pytest.fixture
@@ -33,6 +34,8 @@ def shelf(tmp_path: Path) -> Path:
     head = {"address": f"{SITE}/books.json?title=lamp&rows=5&page=1", "status": 200, "headers": {"content-type": "application/json"},
             "retrieved_at": "2026-11-30T09:00:00Z"}
     (folder / "lamp.answer").write_text(json.dumps(head) + "\n\n" + json.dumps(BOOKS), encoding="utf-8")
+    one = {**head, "address": f"{SITE}/books/12.json"}
+    (folder / "book.answer").write_text(json.dumps(one) + "\n\n" + json.dumps(BOOKS["books"][0]), encoding="utf-8")
     return folder
 
 
@@ -57,6 +60,14 @@ def test_a_program_brings_an_archive_of_its_own(shelf: Path) -> None:
     assert [(entry["status"], entry["absent_because"]) for entry in inside["per_source"]] == [
         ("absent", "the Village Library does not answer search_inside.")]
     client.close()
+
+
+def test_a_record_of_an_archive_of_ones_own_is_read_by_its_identifier(shelf: Path) -> None:
+    with BooksClient(settings=Settings(replay_dir=shelf), sources=[*OTHERS, Village]) as client:
+        told = client.get_item("village:12").to_dict()["item"]
+
+    assert (told["title"], told["creator"], told["year"], told["source_url"]) == ROW[1:]
+
 
 
 def test_the_tools_name_an_archive_that_a_program_brings() -> None:
@@ -90,7 +101,7 @@ def test_one_module_and_one_registry_line_put_an_archive_into_the_server(shelf: 
     arguments = {tool["name"]: tool["inputSchema"]["properties"] for tool in listed["tools"]}
     payload = called["structuredContent"]
     assert count == 1
-    assert "- village: the Village Library; search_items. media_type: shelved." in opened["instructions"].splitlines()
+    assert "- village: the Village Library; search_items, get_item; asked only when named in sources. media_type: shelved." in opened["instructions"].splitlines()
     assert {tool for tool, rules in arguments.items() if "village" in rules.get("sources", {}).get("items", {}).get("enum", ())} == {
         "search_items", "sequential_report"}
     assert "shelved" in arguments["search_items"]["media_type"]["enum"]

@@ -1,6 +1,13 @@
 """The one list of archives: what it says before an adapter is loaded is what the adapter says."""
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from sources.registry import ARCHIVES, ENTRIES, Entry, instructions
@@ -48,3 +55,31 @@ def test_the_instructions_say_what_each_archive_holds_and_whose_each_kind_is() -
     assert all(entry.holds in line and line.endswith(f"media_type: {' '.join(entry.media_types)}.")
                for entry, line in zip(ENTRIES, lines, strict=True))
     assert "American newspapers 1736-1963" in lines[1] and "Titles of works" in lines[2]
+
+
+@pytest.mark.parametrize(("spoilt", "because"), [
+    ("import nowhere_at_all\n", "No module named 'nowhere_at_all'"), ("def broken(:\n", "invalid syntax (openlibrary.py, line 1)"),
+    ("OpenLibrary = 1\ndel OpenLibrary\nraise AttributeError('gone')\n", "gone")])
+def test_an_adapter_that_cannot_be_loaded_is_absent_with_the_reason_and_the_others_answer(tmp_path: Path, spoilt: str, because: str) -> None:
+    """Done for real in a copy of the program, over the sample shelf; a record of it is refused with the same reason."""
+    root = Path(__file__).resolve().parent.parent
+    for folder in ("sources", "schemas"):
+        shutil.copytree(root / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(root / "mcp_books.py", tmp_path)
+    (tmp_path / "sources/archives/openlibrary.py").write_text(spoilt, encoding="utf-8")
+    environment = {**os.environ, "BOOKS_REPLAY_DIR": str(tmp_path / "sources/shelf"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, str(tmp_path / "mcp_books.py"), *words], capture_output=True, encoding="utf-8",
+                              env=environment, check=False, timeout=60)
+
+    found = run("search-items", "lighthouse", "--limit", "5", "--json")
+    record = run("get-item", "openlibrary:OL800001W")
+
+    said = {report["name"]: (report["status"], report.get("absent_because")) for report in json.loads(found.stdout)["per_source"]}
+    reason = f"Open Library could not be loaded here: {because}."
+    assert found.returncode == 0
+    assert said["Open Library"] == ("absent", reason)
+    assert [name for name, (status, _) in said.items() if status != "answered"] == ["Open Library"]
+    assert reason in record.stdout + record.stderr
+    assert record.returncode == 2

@@ -455,3 +455,15 @@ def test_a_callers_value_in_an_error_stays_inert():
     (0.2, "1 second"), (40, "40 seconds"), (119, "119 seconds"), (3600, "60 minutes"), (86400, "24.0 hours")])
 def test_a_wait_is_told_in_the_unit_one_thinks_in(seconds, told):
     assert render_error(RateLimited("x", retry_after_s=seconds)).endswith(f"Retry: in about {told}.")
+
+
+def test_what_a_record_is_filed_under_and_its_digitised_parts_are_told():
+    parts = [{"label": "Reel 1", "page_count": 1, "audio_url": "https://cdn.example/1.mp3"}, {"label": "Reel 2"}]
+    item = {**ITEM["item"], "subject_terms": ["otters"], "locations": ["ohio", "larkfield"], "subject_times": ["1880s"], "resources": parts}
+
+    lines = render("get_item", {**ITEM, "item": item}).splitlines()
+
+    assert [line for line in lines if line.startswith(("Terms that", "Places that", "Times"))] == [
+        "Terms that subject takes: otters.", "Places that place takes: ohio, larkfield.", "Times: 1880s."]
+    at = lines.index("Digitised parts:")
+    assert lines[at + 1:at + 3] == ["- Reel 1 · 1 page · https://cdn.example/1.mp3", "- Reel 2"]

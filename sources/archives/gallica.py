@@ -22,6 +22,7 @@ from ..contract import (
     Ask,
     Describes,
     Edition,
+    Item,
     ItemPage,
     ItemQuery,
     Lane,
@@ -101,6 +102,7 @@ _NEVER_SENT = {
 # CQL's truncation, single-character and anchoring marks; controls
 _MASKS = re.compile(r"[*?^\x00-\x1f\x7f-\x9f]")
 _PERIODICAL = re.compile(r"\s*(?:gallica:|ark:/12148/)?(cb[0-9a-z]+)(?:/date)?\s*")
+_QUOTED_OR_SORTBY = re.compile(r'"(?:[^"\\]|\\.)*"|\bsortby\b', re.IGNORECASE | re.DOTALL)
 _QUOTED = re.compile(r'\s*"([^"]+)"\s*')
 _ARK = re.compile(
     r"(?:ark:/?12148/)?(?P<name>(?:b[a-z]|c[bc])[0-9a-z]{6,30})"
@@ -112,9 +114,9 @@ _ARK = re.compile(
 
 # ---- the question, in CQL ------------------------------------------------------------------------
 
-def _clause(index: str, value: str) -> str:
+def _clause(index: str, value: str) -> str | None:
     """One condition ('dc.title all "…"'): `adj` for a value wholly in double quotes, else `all` its
-    words; "" without a word.
+    words; None without a word.
 
     Nothing in it can act: masks and controls become blanks, backslash and quotation mark are
     escaped.
@@ -122,11 +124,11 @@ def _clause(index: str, value: str) -> str:
     whole = _QUOTED.fullmatch(value)
     inside = " ".join(_MASKS.sub(" ", whole.group(1) if whole else value).split())
     escaped = inside.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{index} {"adj" if whole else "all"} "{escaped}"' if words(inside) else ""
+    return f'{index} {"adj" if whole else "all"} "{escaped}"' if words(inside) else None
 
 
-def _condition(query: Query, name: str) -> str:
-    """One narrowing in CQL; "" for one that is not sent. Languages are MARC codes, and an ISBN is
+def _condition(query: Query, name: str) -> str | None:
+    """One narrowing in CQL; None for one that is not sent. Languages are MARC codes, and an ISBN is
     asked in both its lengths.
 
     Bounds go to the day, on the index of publication dates; dc.date is not compared (a peer saw
@@ -149,12 +151,13 @@ def _condition(query: Query, name: str) -> str:
             if ark
             else f'{title} and dc.type all "fascicule"'
             if title
-            else ""
+            else None
         )
     if name == "sort":
-        sorts_itself = query.native and re.search(r"\bsortby\b", query.words, re.IGNORECASE)
-        return "" if sorts_itself or query.sort not in _ORDERS else f"sortby {_ORDERS[query.sort]}"
-    return _clause(_INDEXES[name], value) if name in _INDEXES else ""
+        sorts_itself = query.native and _own_order(query.words) < len(query.words)
+        known = not sorts_itself and query.sort in _ORDERS
+        return f"sortby {_ORDERS[query.sort]}" if known else None
+    return _clause(_INDEXES[name], value) if name in _INDEXES else None
 
 
 def _unsent(query: Query, name: str) -> str:
@@ -169,11 +172,12 @@ def _planned(query: Query, index: str, collapsing: bool) -> Request:
     alone), narrowed."""
     never = next((_NEVER_APPLIED[name] for name in query.fields if name in _NEVER_APPLIED), None)
     conditions = {
-        name: condition for name in query.narrowings if (condition := _condition(query, name))
+        name: condition for name in query.narrowings
+        if (condition := _condition(query, name)) is not None
     }
     because = {name: _unsent(query, name) for name in query.narrowings if name not in conditions}
     cql = _cql(query, index, conditions)
-    if never or not cql:
+    if never or cql is None:
         return Request(
             query=query,
             dropped=() if never else tuple(because.items()),
@@ -192,17 +196,23 @@ def _planned(query: Query, index: str, collapsing: bool) -> Request:
     )
 
 
-def _cql(query: Query, index: str, conditions: Mapping[str, str]) -> str:
-    """The whole question; "" when nothing is left to ask."""
+def _cql(query: Query, index: str, conditions: Mapping[str, str]) -> str | None:
+    """The whole question; None when nothing is left to ask."""
     said = query.words.strip() if query.native else _clause(index, query.words)
     kind = f'dc.type all "{query.media_type}"' if query.media_type else ""
     narrowed = [condition for name, condition in conditions.items() if name != "sort"]
     order = conditions.get("sort", "")
     if query.native and (narrowed or kind) and said:  # in brackets, so that all of it is narrowed
-        said, sortby, own = re.split(r"(?i)(\bsortby\b|$)", said, maxsplit=1)
-        said, order = f"({said.strip()})", (sortby + own) or order
+        at = _own_order(said)
+        said, order = f"({said[:at].strip()})", said[at:] or order
     cql = " and ".join(filter(None, (said, *narrowed, kind)))
-    return f"{cql} {order}".strip() if cql else ""
+    return f"{cql} {order}".strip() if cql else None
+
+
+def _own_order(cql: str) -> int:
+    """Where a query says its own order, outside quotation marks; its length where it says none."""
+    found = (part for part in _QUOTED_OR_SORTBY.finditer(cql) if part[0][0] != '"')
+    return next((part.start() for part in found), len(cql))
 
 
 def _search_ask(query: Query, cql: str, collapsing: bool) -> Ask:
@@ -415,6 +425,10 @@ class Gallica(Archive):
         )
 
     # -- identifiers
+
+    @classmethod
+    def page_address(cls, item: Item, reference: Reference) -> str:
+        return records.page_url(reference.local, reference.page)
 
     @classmethod
     def read_identifier(cls, local: str) -> Reference:

@@ -20,6 +20,7 @@ from ..contract import (
     Archive,
     Ask,
     Describes,
+    Item,
     ItemPage,
     ItemQuery,
     Lane,
@@ -268,6 +269,11 @@ class InternetArchive(Archive):
         return f"Internet Archive, https://archive.org, retrieved {retrieved_at[:10]}"
 
     # -- identifiers
+
+    @classmethod
+    def page_address(cls, item: Item, reference: Reference) -> str:
+        address = records.details(records.item_of(reference), reference.file)
+        return f"{address}/page/leaf{reference.page}"
 
     @classmethod
     def read_identifier(cls, local: str) -> Reference:

@@ -193,13 +193,13 @@ class LibraryOfCongress(Archive):
         total_means="newspaper pages that match",
     )
     catalogue = Describes(
-        searches_on="the record and whatever text the Library holds with it; also things without "
-                    "a digitised copy (online says so), but for a collection's",
+        searches_on="the record and whatever text the Library holds with it; things that are not "
+                    "digitised too (online says which)",
         row_describes="one catalogued item, else a collection, page or guide (is_item says so); "
         "creator: the names without another role",
         year_means=records.YEAR_MEANS,
         requires_every_word=False,
-        total_means="items, pages, collections and guides that match",
+        total_means="items, pages, collections and guides that match, digitised or not",
     )
 
     @classmethod
@@ -207,6 +207,13 @@ class LibraryOfCongress(Archive):
         return "Library of Congress"
 
     # ---- identifiers -----------------------------------------------------------------------------
+
+    @classmethod
+    def page_address(cls, item: Item, reference: Reference) -> str:
+        """Of an issue or a resource; an item alone does not say in which of its resources."""
+        name = reference.local.removeprefix("resource/")
+        owned = name != reference.local or "/" in name
+        return f"{SITE}/resource/{name}/?sp={reference.page}" if owned else item.source_url
 
     @classmethod
     def read_identifier(cls, local: str) -> Reference:
@@ -667,6 +674,8 @@ def _list(query: Query, path: str, params: Pairs) -> Ask:
     """One page of a list. Newspapers are slow: that request may run on, and is not asked twice in
     one call."""
     slow = path == NEWSPAPERS
+    # without it what is digitised alone is searched; collections themselves are no records
+    widened = () if path in (NEWSPAPERS, "collections") else (("all", "true"),)
     blocks = "results,pagination" + (",facets" if query.facets else "")
     return Ask(
         url=f"{SITE}/{path}/",
@@ -676,9 +685,8 @@ def _list(query: Query, path: str, params: Pairs) -> Ask:
         params=(
             ("fo", "json"),
             ("at", blocks),
-            # without it only what has a digitised copy is listed
-            *((("all", "true"),) if path in LISTED.media_types else ()),
             *params,
+            *widened,
             ("c", str(query.rows)),
             ("sp", str(query.page)),
         ),

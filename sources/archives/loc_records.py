@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from ..contract import (
     Collection,
@@ -61,7 +61,8 @@ NO_TERMS_OF_PAGE = Rights(
     covers="this page",
     note="No terms of reuse came with the page, which grants nothing; get_item reads its record's.",
 )
-# pages that a bare count is believed for; more than ten times the longest manuscript seen (1,143)
+# pages of a record that bare counts are believed for; more than ten times the longest manuscript
+# seen (1,143)
 PAGES_MAX = 20_000
 
 # Roles that stand behind a name ("Riviere & Son, binder."), as MARC's relator terms spell them;
@@ -125,8 +126,8 @@ ROLES = CREATING | frozenset(
 
 # How older records shorten a role.
 SHORT_ROLES = {"illus": "illustrator", "ill": "illustrator", "tr": "translator", "ed": "editor",
-               "comp": "compiler", "ed. and tr": "editor and translator", "scribe": "scribe",
-               "supposed author": "supposed author", "joint author": "joint author"}
+               "comp": "compiler", "ed. and tr": "editor and translator", "scribe": "scribe"}
+_QUALIFIED_ROLE = re.compile(r"((?:supposed |attributed |joint )?)(.*)", re.DOTALL)
 
 # What a record says besides its own fields here: how a note names it, and the fields of the Library
 # that may hold it
@@ -303,7 +304,7 @@ def read_match(row: Mapping[str, Any], query: Query) -> TextMatch | None:
         page_number_is="image" if number else None,
         excerpts=excerpts,
         excerpt_kind=excerpts[0].kind if excerpts else None,
-        source_url=f"{SITE}/resource/{name}/" + (f"?sp={number}" if number else ""),
+        source_url=f"{SITE}/resource/{name}/" + _query_of_page(row, number),
         published_on=date,
         publication=one(row, "partof_title"),
         places=_places(row, {}),
@@ -311,6 +312,14 @@ def read_match(row: Mapping[str, Any], query: Query) -> TextMatch | None:
         image_url=image,
         passage_image_url=picture_address(image, region) if region else None,
     )
+
+
+def _query_of_page(row: Mapping[str, Any], number: int | None) -> str:
+    """The page, and the words that the row's own address marks on it."""
+    marked = next((words for url in addresses(row, "url")
+                   for words in parse_qs(urlsplit(url).query).get("q", ())), None)
+    named = {name: value for name, value in (("sp", number), ("q", marked)) if value}
+    return "?" + urlencode(named, errors="replace") if named else ""
 
 
 def _row_image(row: Mapping[str, Any]) -> str | None:
@@ -360,7 +369,7 @@ def read_row(row: Mapping[str, Any]) -> Record | None:
         is_item=local is not None,
         source_url=f"{SITE}/item/{local}/" if local else urls[-1],
         location=joined(texts(row, "location")),
-        online=_stated(online),
+        online=online if isinstance(online, bool) else None,
         languages=texts(row, "language"),
         subjects=texts(row, "subject"),
         span=span(texts(row, "date") + texts(row, "dates"), filed=True),
@@ -453,11 +462,13 @@ def read_item(
     copies, (place, publisher) = _copies(resources, item), _imprint(item)
     return replace(
         _named(item),
+        **_filed(item),
+        resources=tuple(map(_resource, resources)),
         identifier=f"loc:{local}",
         source_url=f"{SITE}/{path_of(local)}/",
         description=prose,
         description_means=means,
-        notes=(*notes, *_noted(item), *_subjects(item)[1]),
+        notes=(*notes, *_noted(item), *_names_left_out(item)),
         rights=_rights(item),
         copies=copies,
         copies_available=len(copies),
@@ -465,27 +476,6 @@ def read_item(
         publisher=publisher,
         place=place,
         standard_numbers=_numbers(item),
-        subject_terms=texts(item, "subject", "subjects"),
-        locations=texts(item, "location", "locations"),
-        access_restricted=_stated(item.get("access_restricted")),
-        resources=tuple(map(_resource, resources)),
-    )
-
-
-def _stated(flag: Any) -> bool | None:
-    return flag if isinstance(flag, bool) else None
-
-
-def _resource(resource: Mapping[str, Any]) -> Resource:
-    """A digitised part of a record, by its caption or its address."""
-    files = resource.get("files")
-    count = len(files) if isinstance(files, list) else amount(files)
-    return Resource(
-        label=one(resource, "caption") or address(resource, "url") or "a part without a name",
-        page_count=count or amount(resource.get("segments")),
-        image_url=address(resource, "image"),
-        pdf_url=address(resource, "pdf"),
-        audio_url=address(resource, "audio"),
     )
 
 
@@ -503,7 +493,6 @@ def _named(item: Mapping[str, Any]) -> Item:
         year_means=YEAR_MEANS,
         date=shown_date(date),
         media_type=joined(item.get("original_format")),
-        subjects=_subjects(item)[0],
         contributors=tuple(named),
         language=texts(item, "language", "languages"),
         call_number=joined(item.get("call_number")),
@@ -541,17 +530,33 @@ def _prose(item: Mapping[str, Any]) -> tuple[str | None, str | None, tuple[str, 
     return "\n\n".join(parts) or None, means, notes
 
 
-def _subjects(item: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The headings of a record that are subjects; and a note of the names among them, which an
-    address in the file of names betrays."""
-    headings = texts(item, "subject_headings", "subject", "subjects")
-    names = {label for field in ("subject_headings", "subject", "subjects")
-             for entry in objects(item.get(field)) for label, link in entry.items()
-             if "/authorities/names/" in str(link)}
-    kept = tuple(heading for heading in headings if heading not in names)
-    lost = len(headings) - len(kept)
-    told = f"Names among its subject headings, left out here: {lost}."
-    return kept, (told,) if lost else ()
+_HEADINGS = ("subject_headings", "subject", "subjects")
+
+
+def _filed(item: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record is filed under: its headings, and the terms and places that the Library's own
+    filters take; and whether access to it is restricted, where that is said."""
+    closed, names = item.get("access_restricted"), _names_among(item)
+    return {"subjects": _but_names(texts(item, *_HEADINGS), names),
+            "subject_terms": _but_names(texts(item, "subject", "subjects"), names),
+            "locations": texts(item, "location", "locations"),
+            "access_restricted": closed if isinstance(closed, bool) else None}
+
+
+def _names_among(item: Mapping[str, Any]) -> set[str]:
+    """The headings that an address in the file of names betrays as names, folded."""
+    return {fold(label) for field in _HEADINGS for entry in objects(item.get(field))
+            for label, link in entry.items() if "/authorities/names/" in str(link)}
+
+
+def _but_names(headings: tuple[str, ...], names: set[str]) -> tuple[str, ...]:
+    return tuple(heading for heading in headings if fold(heading) not in names)
+
+
+def _names_left_out(item: Mapping[str, Any]) -> tuple[str, ...]:
+    headings = texts(item, *_HEADINGS)
+    lost = len(headings) - len(_but_names(headings, _names_among(item)))
+    return (f"Names among its subject headings, left out here: {lost}.",) if lost else ()
 
 
 def contributors(item: Mapping[str, Any], *names: str) -> list[Contributor]:
@@ -561,11 +566,18 @@ def contributors(item: Mapping[str, Any], *names: str) -> list[Contributor]:
     for text in texts(item, *names):
         parts = text.split(",")
         behind = (part.strip(" .").lower() for part in reversed(parts[1:]))
-        known = (SHORT_ROLES.get(role, role) for role in behind)
-        roles = list(takewhile(lambda role: role in ROLES or role in SHORT_ROLES.values(), known))
+        roles = list(takewhile(bool, map(_role, behind)))
         name = ",".join(parts[:len(parts) - len(roles)]).strip()
         found.append(Contributor(name=name, role=", ".join(reversed(roles)) or None))
     return found
+
+
+def _role(text: str) -> str:
+    """A role as MARC's relator terms spell it, "" for what is none."""
+    qualified = _QUALIFIED_ROLE.fullmatch(text)
+    how, said = qualified.groups() if qualified else ("", text)
+    role = SHORT_ROLES.get(said, said)
+    return how + role if role in ROLES or role in SHORT_ROLES.values() else ""
 
 
 def creators(named: Iterable[Contributor]) -> tuple[str, ...]:
@@ -658,18 +670,29 @@ def resources_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     )
 
 
+def _resource(resource: Mapping[str, Any]) -> Resource:
+    """A part with the files that hold all of it."""
+    files, url = resource.get("files"), address(resource, "url")
+    count = len(files) if isinstance(files, list) else amount(files)
+    image, pdf, audio = (address(resource, name) for name in ("image", "pdf", "audio"))
+    return Resource(label=one(resource, "caption") or named_in(url, "resource") or "no caption",
+                    page_count=count or amount(resource.get("segments")) or None,
+                    image_url=image and image.split("#")[0], pdf_url=pdf, audio_url=audio)
+
+
 def pages_of(
     resources: Sequence[Mapping[str, Any]], fallback_url: str
 ) -> list[tuple[PageEntry, list[dict[str, Any]]]]:
     """The pages of all resources, each with its files. `files` lists the files of each page in a
     record, and is the number of pages in a shorter answer, which does not say what text is held."""
-    found = []
+    found: list[tuple[PageEntry, list[dict[str, Any]]]] = []
     for resource in resources:
         base, files = (
             (address(resource, "url") or fallback_url).split("?")[0],
             resource.get("files"),
         )
-        count = min(amount(files) or amount(resource.get("segments")) or 0, PAGES_MAX)
+        stated = amount(files) or amount(resource.get("segments")) or 0
+        count = min(stated, PAGES_MAX - len(found))
         listed = [objects(page) for page in files] if isinstance(files, list) else [None] * count
         for number, page in enumerate(listed, start=1):
             held = None if page is None else text_address(page) is not None

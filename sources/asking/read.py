@@ -110,7 +110,7 @@ def _cited_page(reference: Reference, archive: type[Archive], item: Item) -> Pag
         return None
     listed = next((entry for entry in item.pages if entry.page_number == reference.page), None)
     return listed or PageEntry(page_number=reference.page, page_number_is=archive.pages_are,
-                               source_url=archive.page_address(item, reference.page))
+                               source_url=archive.page_address(item, reference))
 
 
 # ---- a page, or words inside a record ------------------------------------------------------------

@@ -442,8 +442,8 @@ def _get_item(payload: Told) -> Lines:
         *_rights(item),
         *_description(payload),
         *_subjects(payload),
+        *_resources(item),
         *_list("Copies", payload, "copies", _copy, _beyond(item)),
-        *_groups(item),
         *_list("Context", payload, "context", _related),
         *_list("Contributors", payload, "contributors", _contributor),
         *_list(_LISTED_AS.get(item.get("media_type"), "Editions"), payload, "editions", _edition,
@@ -507,20 +507,26 @@ def _list(
 
 def _subjects(payload: Told) -> Lines:
     """Asked and empty is said, as of any list."""
-    item, asked = payload["item"], "subjects" in payload.get("sections_returned", ())
-    subjects = _listed(item.get("subjects")) or ("none stated" if asked else None)
-    return [*_line("Subjects", subjects, "."),
-            *_line("Subjects", _with("terms that the argument subject takes:",
-                                     _listed(item.get("subject_terms"))), ".")]
+    subjects = _listed(payload["item"].get("subjects"))
+    asked = "subjects" in payload.get("sections_returned", ())
+    return [*_line("Subjects", subjects or ("none stated" if asked else None), "."),
+            *(line for key, label in _FILED_UNDER
+              for line in _line(label, _listed(payload["item"].get(key)), "."))]
 
 
-def _groups(item: Told) -> Lines:
-    """The digitised parts of a record, where there are several, and the places that it names."""
-    parts = item.get("resources", ())
-    told = [_joined(part["label"], _with("pages:", part.get("page_count")), part.get("image_url"),
-                    part.get("pdf_url"), part.get("audio_url")) for part in parts]
-    return [*(["Copies: in parts:", *(f"- {part}" for part in told)] if len(told) > 1 else []),
-            *_line("Record", _with("places that it names:", _listed(item.get("locations"))), ".")]
+# What a record is filed under besides its headings, and under which label that is told
+_FILED_UNDER = (("subject_terms", "Terms that subject takes"),
+                ("locations", "Places that place takes"),
+                ("subject_places", "Places"), ("subject_times", "Times"),
+                ("subject_people", "People"))
+
+
+def _resources(item: Told) -> Lines:
+    """The digitised parts, each with the files that hold all of it."""
+    parts = [_joined(part["label"], _count(part["page_count"], "page") if part.get("page_count")
+                     else None, *(part.get(key) for key in ("image_url", "pdf_url", "audio_url")))
+             for part in item.get("resources", ())]
+    return ["Digitised parts:", *(f"- {part}" for part in parts)] if parts else []
 
 
 def _copy(copy: Told) -> str:

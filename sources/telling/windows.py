@@ -10,8 +10,10 @@ from ..answers import ItemAnswer, ListWindow, TextAnswer, Window
 from ..contract import Item
 from ..text import part
 
-# The lists of a record that a window cuts here; editions and pages come cut from the archive.
-LOCAL_LISTS = ("subjects", "contributors", "context")
+# The lists of a record that a window cuts here, with the section of each; editions and pages come
+# cut from the archive.
+LOCAL_LISTS = {"subjects": "subjects", "contributors": "contributors", "context": "context",
+               "resources": "copies"}
 READ_LISTS = ("editions", "pages")
 
 
@@ -62,10 +64,10 @@ def _lists(record: Item, window: ItemWindow) -> tuple[Item, list[str]]:
     low, high = window.list_offset, window.list_offset + window.list_limit
     cut: dict[str, Any] = {name: getattr(record, name)[:window.list_limit] for name in READ_LISTS}
     notes = []
-    for name in LOCAL_LISTS:
+    for name, section in LOCAL_LISTS.items():
         every = getattr(record, name)
         cut[name] = every[low:high]
-        if name in window.sections and len(every) > high:
+        if section in window.sections and len(every) > high:
             notes.append(f"{len(every) - high} more {name} stand in the record; list_offset {high} "
                          "goes on.")
     files = low + window.copies
