@@ -518,8 +518,18 @@ def test_a_body_without_measure_is_given_up_with_memory_bounded(stand_in, real, 
 
     assert type(error) is UnreadableAnswer
     assert error.message == "The Toy Library sent an answer of more than 32 MiB; it was not read to the end."
+    assert error.reason == "answer_too_large"
     assert len(stand_in.seen) == 1
     assert peak < 48 << 20
+
+
+def test_a_picture_over_its_own_limit_is_too_large_and_not_cut_short(stand_in, real):
+    stand_in.add("toy.example/find", body=b"x" * 600_000)
+
+    error = failure(lambda: asker(real())(Ask(url=FIND, body="picture")))
+
+    assert (error.message, error.reason) == (
+        "The Toy Library sent an answer of more than 500,000 bytes; it was not read to the end.", "answer_too_large")
 
 
 def test_a_redirect_or_a_refusal_with_a_bomb_for_a_body_costs_nothing(stand_in, real):

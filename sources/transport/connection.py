@@ -177,17 +177,19 @@ def _body(exchange: Exchange, response: requests.Response) -> bytes:
     limit, told = LIMITS.get(exchange.ask.body, LIMITS["json"])
     limit = limit if wanted else REFUSAL_LIMIT_BYTES
     chunks = response.raw.stream(CHUNK_BYTES, decode_content=False)
-    body, why = bytearray(), ""  # a list would cost forty times a chunk of one byte
+    body = bytearray()  # a list would cost forty times a chunk of one byte
+    why, reason = "", "cut_short"
     try:
         for piece in decompressed(chunks, response.headers.get("content-encoding", "")):
             body += piece
             if len(body) > limit:
-                why = TOO_LONG.format(told)
+                why, reason = TOO_LONG.format(told), "answer_too_large"
                 break
     except NotWhole as exc:
         why = f"{exc}."
     if wanted and why:
-        raise _unreadable(archive, status, why)
+        raise Setback(UnreadableAnswer(f"{archive.name} sent an answer {why}", archive=archive.key,
+                                       status=status, reason=reason))
     if not why and _broke_off(response):
         raise Setback(ArchiveUnreachable(BROKE_OFF.format(archive.name), archive=archive.key,
                                          reason="broke_off"),
@@ -203,12 +205,6 @@ def _broke_off(response: requests.Response) -> bool:
     has_body = response.status_code not in (204,
                                             304) and announced.isascii() and announced.isdigit()
     return has_body and bool(response.raw.tell() < int(announced))
-
-
-def _unreadable(archive: type[Archive], status: int, what: str) -> Setback:
-    return Setback(UnreadableAnswer(f"{archive.name} sent an answer {what}", archive=archive.key,
-                                    reason="answer_too_large" if "MiB" in what else "cut_short",
-                                    status=status))
 
 
 def _translated(exc: Exception, archive: type[Archive]) -> Setback:
