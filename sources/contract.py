@@ -72,11 +72,11 @@ class Ask:
     `url` is an address of the archive's own, to which `params` are added in order, percent-encoded;
     `form` makes it a POST. `body` is what is due: json, xml (entities, network and recovery off),
     text, html or picture (its bytes); a web page is an answer to html alone. Statuses other than
-    those in `statuses`
-    raise by the common table, a challenge page raises whatever its status; where a further status
-    is no JSON, `value` is its text. `check_text` sees the body as text, `check` the decoded value,
-    both before anything is kept: raising there means that the answer is neither returned nor
-    cached, and an error whose `retryable` is true is asked again like a dropped connection.
+    those in `statuses` raise by the common table, a challenge page raises whatever its status;
+    where a further status is no JSON, `value` is its text. `check_text` sees the body as text,
+    `check` the decoded value, both before anything is kept: raising there means that the answer is
+    neither returned nor cached, and an error whose `retryable` is true is asked again like a
+    dropped connection.
     `run_on` lets the request go on into the cache after the call's deadline.
     """
 

@@ -128,6 +128,16 @@ _INSTEAD = (
     ),
 )
 
+_SERVICE = Lane(
+    key="loc-text",
+    hosts=(r"tile\.loc\.gov",),
+    spacing_s=1.0,
+    spacing_because=SERVICE_PACE,
+    in_flight_max=2,
+    retry_statuses=RETRY_STATUSES,
+    limit_block_s=3600.0,
+)
+
 
 class LibraryOfCongress(Archive):
     """All six calls. `search_text` is slow: half a minute is common, so that request may run on
@@ -137,43 +147,11 @@ class LibraryOfCongress(Archive):
     answers, media_types = LISTED.answers, LISTED.media_types
     shown_least = records.SHOWN_LEAST
     lanes = (
-        Lane(
-            key="loc",
-            hosts=(r"www\.loc\.gov",),
-            spacing_s=6.0,
-            spacing_because=SITE_PACE,
-            in_flight_max=2,
-            retry_statuses=RETRY_STATUSES,
-            limit_block_s=3600.0,
-        ),
-        Lane(
-            key="loc-text",
-            hosts=(r"tile\.loc\.gov",),
-            spacing_s=1.0,
-            spacing_because=SERVICE_PACE,
-            in_flight_max=2,
-            retry_statuses=RETRY_STATUSES,
-            limit_block_s=3600.0,
-        ),
-        Lane(
-            key="loc-pictures",
-            hosts=(r"tile\.loc\.gov",),
-            paths=(r"/image-services/.*",),
-            spacing_s=1.0,
-            spacing_because=SERVICE_PACE,
-            in_flight_max=2,
-            retry_statuses=RETRY_STATUSES,
-            limit_block_s=3600.0,
-        ),
-        Lane(
-            key="loc-id",
-            hosts=(r"id\.loc\.gov",),
-            spacing_s=1.0,
-            spacing_because=SERVICE_PACE,
-            in_flight_max=2,
-            retry_statuses=RETRY_STATUSES,
-            limit_block_s=3600.0,
-        ),
+        replace(_SERVICE, key="loc", hosts=(r"www\.loc\.gov",), spacing_s=6.0,
+                spacing_because=SITE_PACE),
+        _SERVICE,
+        replace(_SERVICE, key="loc-pictures", paths=(r"/image-services/.*",)),
+        replace(_SERVICE, key="loc-id", hosts=(r"id\.loc\.gov",)),
     )
     absent_because: ClassVar[Mapping[str, str]] = {
         "person": "The headings asked of the Library of Congress here are its subject headings; "

@@ -460,15 +460,16 @@ def read_item(
     local = (named_in(address(item, "id"), "item") if of_resource else None) or reference.local
     prose, means, notes = _prose(item)
     copies, (place, publisher) = _copies(resources, item), _imprint(item)
+    filed, left_out = _filed(item)
     return replace(
         _named(item),
-        **_filed(item),
+        **filed,
         resources=tuple(map(_resource, resources)),
         identifier=f"loc:{local}",
         source_url=f"{SITE}/{path_of(local)}/",
         description=prose,
         description_means=means,
-        notes=(*notes, *_noted(item), *_names_left_out(item)),
+        notes=(*notes, *_noted(item), *left_out),
         rights=_rights(item),
         copies=copies,
         copies_available=len(copies),
@@ -533,14 +534,19 @@ def _prose(item: Mapping[str, Any]) -> tuple[str | None, str | None, tuple[str, 
 _HEADINGS = ("subject_headings", "subject", "subjects")
 
 
-def _filed(item: Mapping[str, Any]) -> dict[str, Any]:
+def _filed(item: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What a record is filed under: its headings, and the terms and places that the Library's own
-    filters take; and whether access to it is restricted, where that is said."""
-    closed, names = item.get("access_restricted"), _names_among(item)
-    return {"subjects": _but_names(texts(item, *_HEADINGS), names),
+    filters take; and whether access to it is restricted, where that is said. Then a note of the
+    names left out of the headings."""
+    closed, names, headings = (item.get("access_restricted"), _names_among(item),
+                               texts(item, *_HEADINGS))
+    subjects = _but_names(headings, names)
+    lost = len(headings) - len(subjects)
+    return {"subjects": subjects,
             "subject_terms": _but_names(texts(item, "subject", "subjects"), names),
             "locations": texts(item, "location", "locations"),
-            "access_restricted": closed if isinstance(closed, bool) else None}
+            "access_restricted": closed if isinstance(closed, bool) else None}, (
+                (f"Names among its subject headings, left out here: {lost}.",) if lost else ())
 
 
 def _names_among(item: Mapping[str, Any]) -> set[str]:
@@ -551,12 +557,6 @@ def _names_among(item: Mapping[str, Any]) -> set[str]:
 
 def _but_names(headings: tuple[str, ...], names: set[str]) -> tuple[str, ...]:
     return tuple(heading for heading in headings if fold(heading) not in names)
-
-
-def _names_left_out(item: Mapping[str, Any]) -> tuple[str, ...]:
-    headings = texts(item, *_HEADINGS)
-    lost = len(headings) - len(_but_names(headings, _names_among(item)))
-    return (f"Names among its subject headings, left out here: {lost}.",) if lost else ()
 
 
 def contributors(item: Mapping[str, Any], *names: str) -> list[Contributor]:
