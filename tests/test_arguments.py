@@ -141,6 +141,7 @@ def test_an_unknown_archive_among_good_ones_refuses_the_call() -> None:
     ("search_items", {}, "needs something to search on"),
     ("search_items", {"query": " "}, "needs something to search on"),
     ("search_items", {"title": '""'}, "search_items.title holds no word."),
+    ("read_text", {"identifier": "archive:x", "page": 1, "picture": "passage"}, 'read_text.picture is "passage", and no match says which.'),
     ("search_items", {"query": "fog", "year_from": 1900, "date_to": "1901"}, "state the same bound twice"),
     ("search_items", {"query": "a:b", "native_query": True}, "exactly one archive"),
     ("search_items", {"query": "a:b", "native_query": True, "sources": ["loc", "archive"]}, "exactly one archive"),

@@ -65,6 +65,24 @@ def test_with_full_every_record_is_read_before_it_is_cited() -> None:
     assert FROM_A_ROW not in read and "Cape Marrow" in read
 
 
+def test_a_row_whose_record_could_not_be_read_is_named_and_not_dropped() -> None:
+    """As many lines on standard error as the file lacks entries; one row names no record at all."""
+    rows = json.loads(demo("search-items", "lighthouse", "--json").stdout)["items"]
+    done = demo("search-items", "lighthouse", "--csl", "-", "--full")
+
+    lost = [line for line in done.stderr.splitlines() if line.startswith("Not cited: ")]
+    assert len(json.loads(done.stdout)) + len(lost) == len(rows)
+    assert [line for line in lost if line.endswith(": its row names no record.")] == [
+        f"Not cited: {row['title']}: its row names no record." for row in rows if not row.get("identifier")]
+    assert "Not cited: archive:lighthouse-bell-reel: The Internet Archive is answered from kept answers alone, and this one is not on the shelf." in lost
+
+
+def test_who_did_not_answer_is_said_beside_a_bibliography_on_standard_output() -> None:
+    done = demo("search-inside", "a wet fog", "--ris", "-")
+
+    assert "Absent: Open Library: " in done.stderr
+
+
 @pytest.mark.parametrize("words", [("get-item", "archive:capemarrowlog00fenw"), ("read-text", "archive:capemarrowlog00fenw", "--page", "7")])
 def test_a_record_and_a_page_are_cited_from_what_was_read(words: tuple[str, ...]) -> None:
     entry, = json.loads(demo(*words, "--csl", "-").stdout)
@@ -106,13 +124,21 @@ def test_a_picture_is_written_as_it_came(stand_in: StandIn, tmp_path: Path) -> N
     assert (tmp_path / "page.jpg").read_bytes() == jpeg()
 
 
-def test_a_picture_that_is_not_open_is_no_file_and_no_answer(stand_in: StandIn, tmp_path: Path) -> None:
+def test_a_picture_that_is_not_open_is_no_file_and_costs_no_text(stand_in: StandIn, tmp_path: Path) -> None:
     shelf.stock(stand_in)
 
-    refused = run("read-text", shelf.BOOK, "--page", "4", "--picture", str(tmp_path / "page.jpg"), status=2, BOOKS_GATEWAY=stand_in.address)
+    done = run("read-text", shelf.BOOK, "--page", "4", "--picture", str(tmp_path / "page.jpg"), BOOKS_GATEWAY=stand_in.address)
 
-    assert "--picture: there is none. No picture of this page is open" in refused.stderr
+    assert "Picture: none: No picture of this page is open" in " ".join(done.stdout.split()) and "Credit:" in done.stdout
+    assert done.stderr.startswith("No picture was written. No picture of this page is open")
     assert not (tmp_path / "page.jpg").exists()
+
+
+def test_a_picture_is_not_written_to_standard_output() -> None:
+    refused = demo("read-text", "archive:capemarrowlog00fenw", "--page", "7", "--picture", "-", status=2)
+
+    assert (refused.stdout, refused.stderr) == (
+        "", "Error: invalid_input. --picture: a picture is not written to standard output.\nHint: Name a file.\n")
 
 
 # ---- the command that asks again ----------------------------------------------------------------------------------------------
@@ -196,6 +222,14 @@ def test_a_saved_log_is_told_as_the_tool_tells_it(stand_in: StandIn, tmp_path: P
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     assert "cannot be read as a search log" in run("search-log", str(tmp_path / "none"), status=2).stderr
     assert "--verify needs the log" in run("search-log", "--verify", str(tmp_path), status=2).stderr
+
+
+def test_a_log_of_which_nothing_can_be_checked_is_not_verified(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("", encoding="utf-8")
+
+    assert run("search-log", str(log), "--verify", str(tmp_path), status=1).stdout.startswith("Questions: 0; answers behind them: 0:")
+    assert "none is no folder." in " ".join(run("search-log", str(log), "--verify", str(tmp_path / "none"), status=2).stderr.split())
 
 
 # ---- completion --------------------------------------------------------------------------------------------------------------------

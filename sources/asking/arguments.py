@@ -232,6 +232,9 @@ def _check_combination(tool: str, given: Mapping[str, Any]) -> None:
         if not (empty or given.get("native_query") or any(map(str.isalnum, asked))):
             raise InvalidInput(f"{tool}.{name} holds no word.", reason="no_word",
                                hint="Give words to look for.")
+    if given.get("picture") == "passage" and "match" not in given:
+        raise InvalidInput("read_text.picture is \"passage\", and no match says which.",
+                           hint="Give match, or picture page.", reason="missing_argument")
     if given.get("language") and not given.get("native_query"):
         marc_code(given["language"])
     if tool == "search_items":

@@ -124,7 +124,8 @@ def _answer(command: Command, client: BooksClient, settings: Settings, desk: Des
             call = Call(budget_s(settings), tell=_progress(desk.err))
             answer = _ask(client, command.tool, arguments, call)
         payload = answer.to_dict()
-        if written(answer, command.beside, client, desk.out):
+        if written(answer, command.beside, client, desk.out, desk.err):
+            _tell_aside(payload, desk)
             return ANSWERED
     except SourceError as error:
         told = render_error(error)
@@ -157,7 +158,8 @@ def _saved_log(command: Command, settings: Settings, desk: Desk) -> int:
         return ANSWERED
     verdicts = tuple(evidence.verified(entries, Path(command.beside["verify"]), settings))
     print(evidence.told(entries, verdicts), file=desk.out)
-    return ANSWERED if all(one.outcome == "same" for one in verdicts) else FAILED
+    same = [one.outcome == "same" for one in verdicts]
+    return ANSWERED if same and all(same) else FAILED  # nothing checked is nothing verified
 
 
 def _failed(error: SourceError) -> dict[str, Any]:
@@ -195,8 +197,7 @@ def _write(command: Command, payload: dict[str, Any], desk: Desk) -> None:
         counts = command.form == "facets-csv"
         rows = facets_table(payload) if counts else table(command.tool, payload, asked=asked)
         desk.out.write("\ufeff" * ("bom" in command.beside) + rows)
-        for line in [*not_answered(payload["per_source"]), *notes(payload)]:
-            print(line, file=desk.err)
+        _tell_aside(payload, desk)
     else:
         print(
             readable(render(command.tool, payload), desk.screen, mark=_wordings(command, payload)),
@@ -204,6 +205,12 @@ def _write(command: Command, payload: dict[str, Any], desk: Desk) -> None:
         )
         for line in decades(payload, desk.screen):
             print(line, file=desk.out)
+
+
+def _tell_aside(payload: Mapping[str, Any], desk: Desk) -> None:
+    """What a file or a table has no place for: who did not answer, and the notes."""
+    for line in [*not_answered(payload.get("per_source", ())), *notes(payload)]:
+        print(line, file=desk.err)
 
 
 def budget_s(settings: Settings) -> float:

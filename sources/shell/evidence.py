@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..asking.log import Entry, Evidence, evidence
 from ..client import BooksClient
-from ..errors import SourceError
+from ..errors import InvalidInput, SourceError
 from ..settings import Settings
 from ..telling.harmless import inert
 
@@ -25,7 +25,14 @@ class Verdict:
 
 def verified(entries: tuple[Entry, ...], folder: Path, settings: Settings) -> Iterator[Verdict]:
     """Each answer that the log names, by whether asking again brings the same bytes. One client
-    asks all, since a report is made in steps; nothing goes out."""
+    asks all, since a report is made in steps; nothing goes out.
+
+    Raises:
+        InvalidInput: `folder` is none.
+    """
+    if not folder.is_dir():
+        raise InvalidInput(f"--verify: {folder} is no folder.",
+                           hint="Name the folder in which the answers were kept.")
     shelf = dataclasses.replace(settings, replay_dir=folder, record_dir=None, search_log=None)
     with BooksClient(settings=shelf) as client:
         for entry in entries:

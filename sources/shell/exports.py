@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..answers import Answer, InsideAnswer, ItemAnswer, ItemsAnswer, ListAnswer, TextAnswer
 from ..errors import InvalidInput, SourceError
 from ..telling.citations import Cited, of_row, unique, whole
+from ..telling.harmless import inert
 from ..transport.call import Call
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ FROM_A_ROW = "Cited from a row of a search; the record was not read."
 
 
 def check_free(beside: Mapping[str, Any]) -> None:
-    """Raises InvalidInput for a file that is there already."""
+    """Raises InvalidInput for a file that is there already, and for a picture without a file."""
+    if beside.get("picture") == "-":
+        raise InvalidInput("--picture: a picture is not written to standard output.",
+                           hint="Name a file.")
     for form in FILES:
         path = beside.get(form)
         if path not in (None, "-") and not beside.get("force") and Path(path).exists():
@@ -31,11 +35,13 @@ def check_free(beside: Mapping[str, Any]) -> None:
                                hint="--force writes over it.")
 
 
-def written(answer: Answer, beside: Mapping[str, Any], client: BooksClient, out: TextIO) -> bool:
-    """Write every file asked for; whether one of them went to standard output.
+def written(answer: Answer, beside: Mapping[str, Any], client: BooksClient, out: TextIO,
+            err: TextIO) -> bool:
+    """Write every file asked for; whether one of them went to standard output. What stands in none
+    is named on standard error.
 
     Raises:
-        InvalidInput: a file that cannot be written, or that this answer cannot fill.
+        InvalidInput: a file that cannot be written.
         SourceError: with --full, no record could be read.
     """
     there = False
@@ -43,7 +49,12 @@ def written(answer: Answer, beside: Mapping[str, Any], client: BooksClient, out:
         path = beside.get(form)
         if path is None:
             continue
-        body = _body(form, answer, client, full=bool(beside.get("full")))
+        body, lost = (_read(CITED_AS[form], _rows(answer), client)
+                      if beside.get("full") and form in CITED_AS else _body(form, answer))
+        for line in lost:
+            print(line, file=err)
+        if body is None:
+            continue
         if path == "-":
             out.write(body.decode("utf-8"))
             there = True
@@ -57,25 +68,23 @@ def written(answer: Answer, beside: Mapping[str, Any], client: BooksClient, out:
     return there
 
 
-def _body(form: str, answer: Answer, client: BooksClient, *, full: bool) -> bytes:
-    if form == "html":
-        return answer.to_html().encode()
+def _body(form: str, answer: Answer) -> tuple[bytes | None, Sequence[str]]:
+    """What a file holds, None where there is nothing for it; and a line for what it lacks."""
     if form == "picture":
         assert isinstance(answer, TextAnswer)
-        if answer.picture is None:
-            raise InvalidInput(f"--picture: there is none. {answer.picture_refused}",
-                               hint="The text can be read without --picture.")
-        return answer.picture.bytes
+        if answer.picture is None:  # never at the cost of the text
+            return None, [f"No picture was written. {inert(str(answer.picture_refused))}"]
+        return answer.picture.bytes, ()
+    return (answer.to_html() if form == "html" else _citations(form, answer)).encode(), ()
+
+
+def _citations(form: str, answer: Answer) -> str:
     if isinstance(answer, (ItemAnswer, TextAnswer)):
         cited = answer.item.citation if isinstance(answer, ItemAnswer) else answer.citation
         one = (cited or {})[CITED_AS[form]]
-        return (_json([one]) if form == "csl" else str(one)).encode()
-    rows = _rows(answer)
-    if full:
-        return _read(CITED_AS[form], [row.identifier for row in rows if row.identifier],
-                     client).encode()
-    made = whole(unique(list(_cited(answer, rows))), CITED_AS[form])
-    return (_json(made) if form == "csl" else str(made)).encode()
+        return _json([one]) if form == "csl" else str(one)
+    made = whole(unique(list(_cited(answer, _rows(answer)))), CITED_AS[form])
+    return _json(made) if form == "csl" else str(made)
 
 
 def _json(entries: Sequence[Any]) -> str:
@@ -100,17 +109,27 @@ def _cited(answer: Answer, rows: Sequence[Any]) -> Iterator[Cited]:
         yield dataclasses.replace(cited, note=note)
 
 
-def _read(form: str, identifiers: Sequence[str], client: BooksClient) -> str:
-    """Each record read first, in calls of as many as the tool takes."""
-    texts: list[Any] = []
-    for start in range(0, len(identifiers), CITE_AT_ONCE):
-        part = {"identifiers": list(identifiers[start:start + CITE_AT_ONCE]), "format": form}
-        answer = client.ask("cite", part, Call(client.settings.call_budget_ms / 1000
-                                               * len(part["identifiers"])))
-        texts.append(answer.to_dict())
-    failed = [one for told in texts for one in told["failed"]]
-    if failed and not any(told["entries"] for told in texts):
-        raise SourceError(failed[0]["error"]["message"])
-    if form == "csl_json":
-        return _json([entry for told in texts for entry in json.loads(told["citations"] or "[]")])
-    return "\n".join(told["citations"] for told in texts)
+def _read(form: str, rows: Sequence[Any], client: BooksClient) -> tuple[bytes, Sequence[str]]:
+    """The file of the records behind rows, each read first, in calls of as many as the tool takes;
+    and a line for each row that it does not hold."""
+    named = [row.identifier for row in rows if row.identifier]
+    parts = [named[start:start + CITE_AT_ONCE] for start in range(0, len(named), CITE_AT_ONCE)]
+    budget_s = client.settings.call_budget_ms / 1000  # of one record
+    told = [client.ask("cite", {"identifiers": part, "format": form},
+                       Call(budget_s * len(part))).to_dict() for part in parts]
+    failed = [one for part in told for one in part["failed"]]
+    if failed and not any(part["entries"] for part in told):
+        raise _as_error(failed[0]["error"])
+    lost = [f"Not cited: {inert(row.title or row.source_url)}: its row names no record."
+            for row in rows if not row.identifier]
+    lost += [inert(f"Not cited: {one['identifier']}: {one['error']['message']}") for one in failed]
+    files = [part["citations"] for part in told]
+    text = _json([entry for file in files for entry in json.loads(file or "[]")]) \
+        if form == "csl_json" else "\n".join(files)
+    return text.encode(), lost
+
+
+def _as_error(said: Mapping[str, Any]) -> SourceError:
+    error = SourceError(said["message"], hint=said.get("hint"))
+    error.code = said["code"]
+    return error
