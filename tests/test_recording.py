@@ -153,7 +153,8 @@ def test_what_is_not_on_the_shelf_is_a_failure_that_names_it(ask, tmp_path):
 def test_a_file_written_by_hand_may_have_any_name_and_windows_line_ends(ask, tmp_path):
     head = json.dumps({"address": FIND, "method": "GET", "status": 200, "headers": {"content-type": "application/json"},
                        "retrieved_at": "2026-01-02T03:04:05Z"}, indent=1)
-    (tmp_path / "sample.answer").write_bytes((head + '\n\n{"a":\n 1}').replace("\n", "\r\n").encode())
+    body = b'{"a":\n\n 1}'  # with line ends of its own
+    (tmp_path / "sample.answer").write_bytes((head + "\n\n").replace("\n", "\r\n").encode() + body)
 
     reply = ask(replay_dir=tmp_path)(Ask(url=FIND))
 

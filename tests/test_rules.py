@@ -437,12 +437,12 @@ def test_a_wording_that_failed_behind_one_that_was_answered_is_told_with_its_rea
 
 @pytest.mark.parametrize("sort", ["newest", "oldest"])
 def test_rule_6_either_order_by_date_is_said_to_be_no_chronology(sort: str) -> None:
-    rows = page(record("a:1", year=1850), record("a:2"))
+    rows = page(record("a:1", year=1850), record("a:2"), record("a:3", year=1851))
     answer = client(archive("a", catalogue=rows, plan=Request(sent=(("sort", "date desc"),)))).search_items("fog", sort=sort)
 
     assert answer.notes == (
         f"The order {sort!r} is no chronology: each archive orders on a date field that carries a year and no era, and a record without a date "
-        "stands where a stand-in puts it. 1 of these 2 rows carry no year.",)
+        "stands where a stand-in puts it. 1 of these 3 rows carry no year.",)
 
 
 def test_rule_6_only_a_row_without_any_date_is_counted_as_undated() -> None:
@@ -467,6 +467,22 @@ def test_rule_8_a_zero_repeats_what_was_applied_and_nothing_that_narrows_no_row(
         "Archive a and Archive b answered with no rows for the words 'wet fog' and place (place:ohio). To broaden: leave out place, or ask fewer or "
         "other words, or set fan_out to true.",
         "Not sent: language and publication to Archive a and Archive b. Their rows satisfy it only by chance; filters_dropped gives the reasons.")
+
+
+def test_rule_8_a_zero_repeats_the_kind_of_material_that_was_asked() -> None:
+    answer = client(archive("a", catalogue=page(total=0), media_types=("maps",))).search_items("fog", media_type="maps", sources=["a"])
+
+    assert answer.notes[0] == ("Archive a answered with no rows for the words 'fog' and media_type maps. To broaden: try another spelling.")
+
+
+def test_rule_8_archives_that_left_out_different_filters_are_told_apart() -> None:
+    left = {"a": (("language", "none"), ("place", "none")), "b": (("place", "none"),)}
+    archives = [archive(key, catalogue=page(record(f"{key}:1")), plan=Request(dropped=dropped)) for key, dropped in left.items()]
+
+    answer = client(*archives).search_items("otters", language="fre", place="Ohio")
+
+    assert ("Not sent: language and place to Archive a; place to Archive b. Their rows satisfy it only by chance; filters_dropped gives the "
+            "reasons.") in answer.notes
 
 
 def test_rule_11_terms_are_told_of_what_they_cover_each_address_once() -> None:

@@ -58,6 +58,12 @@ def test_an_amount_is_a_whole_number_that_can_be_one(stated: object, read: int |
     assert text.amount(stated) == read
 
 
+def test_a_passage_is_cut_around_its_first_word_and_is_called_one():
+    told = text.excerpt("The quay. " * 30 + "A windmill.", "windmill", 80)
+
+    assert (told.kind, "windmill" in told.text) == ("passage", True)
+
+
 def test_an_opening_begins_with_the_first_letter_of_the_page():
     told = text.excerpt("The quay. " * 30, "windmill", 80)
 
