@@ -461,7 +461,9 @@ class Server:
     # -- resources
 
     def resources_list(self, request: Request) -> Result:
-        resources: list[Mapping[str, Any]] = [ARCHIVES_RESOURCE, LOG_RESOURCE]
+        resources: list[Mapping[str, Any]] = [ARCHIVES_RESOURCE]
+        if "search_log" in self.tools():
+            resources.append(LOG_RESOURCE)
         if self.shows_views(request):
             from sources.telling.view import MIME_TYPE, URI
             resources.append({"uri": URI, **VIEW, "mimeType": MIME_TYPE})
@@ -477,7 +479,7 @@ class Server:
         if uri == ARCHIVES_RESOURCE["uri"]:
             status = _contents(uri, JSON, _json(self.client().status()))
             return {"contents": [status], **_lifetime(request, 0, "private")}
-        if uri == LOG_RESOURCE["uri"]:
+        if uri == LOG_RESOURCE["uri"] and "search_log" in self.tools():
             text = self.client().search_log(limit=LOG_LATEST).text
             log = _contents(uri, LOG_RESOURCE["mimeType"], text)
             return {"contents": [log], **_lifetime(request, 0, "private")}

@@ -223,6 +223,8 @@ def test_only_the_tools_that_the_setting_names_are_offered(revision: str) -> Non
     assert ask("resources/templates/list", {}, revision, server=server)["result"]["resourceTemplates"] == []
     assert ask("prompts/list", {}, revision, server=server)["result"]["prompts"] == []
     assert "error" in ask("resources/read", {"uri": "books://item/archive:x"}, revision, server=server)
+    assert [entry["uri"] for entry in ask("resources/list", {}, revision, server=server)["result"]["resources"]] == ["books://archives"]
+    assert ask("resources/read", {"uri": "books://log"}, revision, server=server)["error"]["code"] == (-32602 if revision == M else -32002)
 
 
 # ---- which era --------------------------------------------------------------------------------------------------------
