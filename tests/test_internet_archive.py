@@ -427,6 +427,16 @@ def test_an_error_in_place_of_rows_is_a_failure_of_the_catalogue(archive):
 
 
 @responses.activate
+def test_a_page_that_begins_where_an_earlier_one_did_is_told(archive):
+    responses.get(CATALOGUE, json={"response": {"numFound": 9, "start": 0, "docs": [{"identifier": "lantern"}]}})
+
+    page = archive.search_catalogue(archive.plan_catalogue(Query(words="river", rows=1, page=2)))
+
+    assert page.more is None
+    assert "It was asked for page 2 and sent the rows from number 1 on, which an earlier page has." in page.notes
+
+
+@responses.activate
 def test_collections_carry_the_slug_that_a_search_takes(archive):
     responses.get(CATALOGUE, json={"response": {"numFound": 2, "docs": [
         {"identifier": "valelibrary", "title": "Vale Library", "item_count": "120", "description": "<p>Books &amp; maps.</p>"},

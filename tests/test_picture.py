@@ -19,8 +19,9 @@ from conftest import FakeClock, Route, StandIn
 from test_stdio import PROGRAM, ROOT, started
 
 from sources.answers import TextAnswer
-from sources.asking.picture import NO_PICTURE, NO_PLACE, measured
+from sources.asking.picture import NO_PICTURE, NO_PLACE, measured, pictured
 from sources.client import BooksClient
+from sources.contract import PageText
 from sources.shell.demo import SHELF
 from sources.telling.text_block import render
 
@@ -84,6 +85,15 @@ def test_the_page_of_a_scan_is_asked_a_thousand_pixels_wide(books: BooksClient, 
     assert answer.picture is not None and answer.picture.bytes == jpeg()
     assert answer.to_dict()["picture"] == {"shows": "page", "url": "https:/" + IA_PAGE + "/full/1000,/0/default.jpg", "media_type": "image/jpeg",
                                            "width": 1000, "height": 1400, "bytes": 60_000}
+
+
+def test_of_a_page_that_is_lent_no_picture_is_asked() -> None:
+    page = PageText(identifier="a:1", title="A", text=None, ocr_available=True, text_refused="It is lent to one reader at a time.",
+                    source_url="https://example.org/1", image_url="https://iiif.example/1/full/max/0/default.jpg", page_number=1)
+
+    told = pictured(lambda work: pytest.fail("a picture was asked"), page, "page", None)
+
+    assert told == {"picture_refused": "It is lent to one reader at a time."}
 
 
 def test_a_passage_of_a_scan_is_cut_where_its_words_stand(books: BooksClient, stand_in: StandIn) -> None:

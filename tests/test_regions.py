@@ -48,15 +48,22 @@ def test_of_words_that_stand_in_many_places_the_closest_group_is_meant() -> None
     assert tightest([]) == ()
 
 
-WORDS = (("the ", (10, 10, 30, 20)), ("light-\n", (50, 10, 60, 20)), ("house ", (10, 40, 60, 20)), ("stood ", (80, 40, 60, 20)),
-         ("far ", (10, 1900, 30, 20)), ("house\n", (60, 1900, 60, 20)))
+WORDS: tuple[tuple[str, Box], ...] = (
+    ("the ", (10, 10, 30, 20)), ("light-\n", (50, 10, 60, 20)), ("house ", (10, 40, 60, 20)), ("stood ", (80, 40, 60, 20)))
 
 
 @pytest.mark.parametrize(("wording", "shown"), [
     ("lighthouse", region(0, 0, 130, 80)), ("stood", region(60, 20, 100, 60)), ("LIGHTHOUSE stood", region(0, 0, 160, 80)), ("mill", None)])
 def test_the_place_of_a_passage_is_that_of_the_words_that_are_found(wording: str, shown: Region | None) -> None:
     """By the one finder of words: a word that a printer parted stands in both its lines."""
-    assert Sheet(words=WORDS[:4], width=1000, height=2000, unit="pixel").place(wording, NO_LEAST) == shown
+    assert Sheet(words=WORDS, width=1000, height=2000, unit="pixel").place(wording, NO_LEAST) == shown
+
+
+def test_the_same_words_further_down_are_another_passage() -> None:
+    between: tuple[tuple[str, Box], ...] = tuple(("and ", (10, 100 + 10 * line, 30, 8)) for line in range(100))
+    sheet = Sheet(words=(*WORDS, *between, ("stood\n", (60, 1900, 60, 20))), width=1000, height=2000, unit="pixel")
+
+    assert sheet.place("stood", NO_LEAST) == region(60, 20, 100, 60)
 
 
 SERVICE = "https://iiif.example/image/2/a%2Fb"
