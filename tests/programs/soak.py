@@ -2,6 +2,7 @@
 
     python tests/programs/soak.py                   20,000 calls in this process; spacing, retries and blocks go by a fake clock
     python tests/programs/soak.py --minutes 10      the real process on the real clock, six calls at a time
+    python tests/programs/soak.py --minutes 16 --door       the same behind HTTP: gunicorn with two workers, about 1,000 requests
 
 A stand-in plays all five archives over real sockets. Printed are the calls, the answers, the failures by name, what came out
 wrong (an answer that tells a broken archive as empty, an answer to another question, an internal error, a call without an answer,
@@ -12,17 +13,21 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import http.client
 import json
 import os
 import queue
 import random
 import re
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -331,13 +336,19 @@ def lane_of(place: str) -> str:
     return named[0] if named else next(lane.key for lane, hosts, paths in LANES if hosts.fullmatch(host) and not paths)
 
 
+def settings_of(gateway: str, state: str) -> dict[str, str]:
+    return {**os.environ, "BOOKS_GATEWAY": gateway, "BOOKS_STATE_DIR": state, "BOOKS_GALLICA_CONTENTS": "accept",
+            "BOOKS_CACHE_TTL_MS": "5000", "BOOKS_TIMEOUT_MS": "5000", "BOOKS_LOG_LEVEL": "error"}
+
+
 class Process:
     """The real server, and what it says."""
 
+    takes_back = True
+
     def __init__(self, gateway: str) -> None:
-        environ = {**os.environ, "BOOKS_GATEWAY": gateway, "BOOKS_STATE_DIR": "off", "BOOKS_GALLICA_CONTENTS": "accept",
-                   "BOOKS_CACHE_TTL_MS": "5000", "BOOKS_TIMEOUT_MS": "5000", "BOOKS_LOG_LEVEL": "error"}
-        self.child = subprocess.Popen([sys.executable, str(ROOT / "mcp_books.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ)
+        self.child = subprocess.Popen([sys.executable, str(ROOT / "mcp_books.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      env=settings_of(gateway, "off"))
         self.said: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
         self.tell({"jsonrpc": "2.0", "id": -1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}})
@@ -353,6 +364,9 @@ class Process:
         self.child.stdin.write(json.dumps(message).encode() + b"\n")
         self.child.stdin.flush()
 
+    def load(self) -> Load:
+        return load_of(self.child.pid)
+
     def end(self) -> tuple[int, float]:
         """The exit code and the seconds it took to end."""
         assert self.child.stdin is not None
@@ -361,13 +375,63 @@ class Process:
         return self.child.wait(30), time.monotonic() - began
 
 
-def on_the_real_clock(minutes: float, seed: int) -> int:
+class Workers:
+    """The door behind a real server with two workers, which share the pace through a folder. A message is a POST."""
+
+    takes_back = False  # a call is taken back by hanging up, and then has no reply
+
+    def __init__(self, gateway: str) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening.set_inheritable(True)
+        descriptor = self._listening.fileno()
+        self._port = self._listening.getsockname()[1]
+        command = ["-m", "gunicorn", "--workers", "2", "--threads", str(CALLS_OPEN), "--timeout", "90", "--bind", f"fd://{descriptor}",
+                   "mcp_books:application"]
+        self.child = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=settings_of(gateway, self._folder.name), pass_fds=(descriptor,),
+                                      stderr=subprocess.DEVNULL)
+        self.said: queue.Queue[bytes] = queue.Queue()
+        self._pool = ThreadPoolExecutor(CALLS_OPEN)
+        while len(self._workers()) != 2:
+            time.sleep(0.1)
+
+    def _workers(self) -> list[int]:
+        children = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children")
+        return [int(pid) for pid in children.read_text().split()]
+
+    def tell(self, message: dict[str, Any]) -> None:
+        self._pool.submit(self._post, json.dumps(message).encode())
+
+    def _post(self, body: bytes) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=LONGEST_CALL_S)
+        try:
+            connection.request("POST", "/mcp", body, {"Content-Type": "application/json", "MCP-Protocol-Version": "2025-11-25"})
+            self.said.put(connection.getresponse().read())
+        finally:
+            connection.close()
+
+    def load(self) -> Load:
+        """Of both workers together."""
+        loads = [load_of(pid) for pid in self._workers()]
+        return Load(**{name: sum(getattr(load, name) for load in loads) for name in ("resident_kb", "peak_kb", "threads", "descriptors")})
+
+    def end(self) -> tuple[int, float]:
+        began = time.monotonic()
+        self._pool.shutdown()
+        self.child.terminate()
+        code = self.child.wait(30)
+        self._listening.close()
+        self._folder.cleanup()
+        return code, time.monotonic() - began
+
+
+def on_the_real_clock(minutes: float, seed: int, kind: type[Process | Workers]) -> int:
     chance = random.Random(seed)
     weather = Weather(random.Random(seed + 1), {name: FAULTS[name] for name in (*PASSING, "silent", "drip", "gzip bomb")})
     threading.Thread(target=weather.serve_forever, args=(0.05,), daemon=True).start()
-    server, tally = Process(weather.address), Tally()
+    server, tally = kind(weather.address), Tally()
     sent_at: dict[int, float] = {}
-    before = load_of(server.child.pid)
+    before = server.load()
     began, warm, number = time.monotonic(), False, 0
     while time.monotonic() < began + minutes * 60 or tally.open:
         now = time.monotonic()
@@ -376,7 +440,7 @@ def on_the_real_clock(minutes: float, seed: int) -> int:
             sent_at[number] = now
             tally.calls, number = tally.calls + 1, number + 1
             tally.open.add(number - 1)
-            if chance.random() < CANCEL_RATE:
+            if server.takes_back and chance.random() < CANCEL_RATE:
                 server.tell(cancellation(number - 1))
                 tally.taken_back.add(number - 1)
             continue
@@ -388,9 +452,9 @@ def on_the_real_clock(minutes: float, seed: int) -> int:
             if any(now - sent_at[entry] > LONGEST_CALL_S for entry in tally.open):
                 break
         if not warm and now > began + minutes * 12:
-            before, warm = load_of(server.child.pid), True
+            before, warm = server.load(), True
     time.sleep(1.0)
-    after = load_of(server.child.pid)
+    after = server.load()
     code, seconds = server.end()
     if code or seconds > 2.0:
         tally.wrong[f"exit {code} after {seconds:.1f} s"] += 1
@@ -405,9 +469,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=20_000, help="on the fake clock (20000)")
     parser.add_argument("--minutes", type=float, help="on the real clock instead, for so long")
+    parser.add_argument("--door", action="store_true", help="with --minutes: over HTTP, behind two workers")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    return on_a_fake_clock(given.calls, given.seed) if given.minutes is None else on_the_real_clock(given.minutes, given.seed)
+    if given.minutes is None:
+        return on_a_fake_clock(given.calls, given.seed)
+    return on_the_real_clock(given.minutes, given.seed, Workers if given.door else Process)
 
 
 if __name__ == "__main__":
