@@ -22,6 +22,7 @@ from wsgiref.validate import validator
 
 import pytest
 from stub_server import StubServer
+from test_protocol import check
 
 import mcp_books
 from mcp_books import HANDSHAKE_REVISIONS, LINE_LIMIT_BYTES, META, SUPPORTED
@@ -290,6 +291,26 @@ def test_a_stateless_client_that_shows_views_is_told_of_them() -> None:
     assert {tool["_meta"]["ui"]["resourceUri"] for tool in tools} == {"ui://books/answer"}
 
 
+SHAPED = {"ping": None, "tools/list": None, "tools/call": CALL, "resources/list": None, "resources/templates/list": None,
+          "resources/read": {"uri": "books://archives"}, "prompts/list": None,
+          "prompts/get": {"name": "trace_a_phrase", "arguments": {"phrase": "a wet fog"}},
+          "completion/complete": {"ref": {"type": "ref/prompt", "name": "trace_a_phrase"}, "argument": {"name": "phrase", "value": ""}}}
+
+
+@pytest.mark.parametrize("method", SHAPED)
+@pytest.mark.parametrize("revision", SUPPORTED)
+def test_each_revision_is_answered_over_http_in_its_own_shape(revision: str, method: str) -> None:
+    """By the schemas of tests/protocol, to which the pipe is held too."""
+    params = SHAPED[method]
+    name = params and (params.get("name") or params.get("uri"))
+    sent = stateless(method, params) if revision == M else message(method, params)
+
+    reply = post(sent, headed(method, name, revision))
+
+    assert reply.status == (404 if (revision, method) == (M, "ping") else 200)
+    check(reply.message, method, revision)
+
+
 # ---- real servers, and the official client ---------------------------------------------------------------------------------
 
 PROGRAMS = {
@@ -329,6 +350,7 @@ def test_the_official_client_asks_over_http_in_both_eras(port: int, mode: str) -
     mcp = pytest.importorskip("mcp")
     if not hasattr(mcp, "Client"):
         pytest.skip("an older client, which knows the handshake alone")
+    from mcp import types
 
     async def session() -> tuple[Any, ...]:
         async with mcp.Client(f"http://127.0.0.1:{port}/mcp", mode=mode) as client:
@@ -337,15 +359,33 @@ def test_the_official_client_asks_over_http_in_both_eras(port: int, mode: str) -
             refused = await client.call_tool("search_inside", {"nonsense": 1})
             item = await client.read_resource("books://item/archive:capemarrowlog00fenw")
             prompt = await client.get_prompt("trace_a_phrase", {"phrase": "a wet fog"})
-            return tools, found, refused, item, prompt
+            template = types.ResourceTemplateReference(type="ref/resource", uri="books://item/{+identifier}")
+            completed = await client.complete(template, {"name": "identifier", "value": "gal"})
+            return tools, found, refused, item, prompt, completed
 
-    tools, found, refused, item, prompt = asyncio.run(session())
+    tools, found, refused, item, prompt, completed = asyncio.run(session())
 
     assert tools[:3] == ["search_inside", "search_items", "get_item"]
     assert [len(answer.structured_content["hits"]) for answer in found] == [found[0].structured_content["hit_count"]] * 8
     assert refused.is_error is True
     assert [content.mime_type for content in item.contents] == ["text/plain", "application/json"]
     assert "a wet fog" in prompt.messages[0].content.text
+    assert completed.completion.values == ["gallica:"]
+
+
+@posix_only
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+@pytest.mark.skipif("MCP_NODE_DIR" not in os.environ, reason="MCP_NODE_DIR names no folder with @modelcontextprotocol/client")
+def test_the_official_typescript_client_asks_over_http_in_both_eras(port: int, mode: str) -> None:
+    script = (ROOT / "tests" / "protocol" / "official_http.mjs").read_text(encoding="utf-8")
+
+    done = subprocess.run(["node", "--input-type=module", "-e", script, "-", mode, f"http://127.0.0.1:{port}/mcp"], check=True, timeout=60,
+                          cwd=os.environ["MCP_NODE_DIR"], capture_output=True)
+
+    met = json.loads(done.stdout)
+    assert met.pop("tools")[:3] == ["search_inside", "search_items", "get_item"]
+    assert len(set(met.pop("hits"))) == 1
+    assert met == {"refused": True, "item": ["text/plain", "application/json"], "completion": ["gallica:"]}
 
 
 def raw(port: int, body: Any, headers: dict[str, Any], method: str = "POST") -> tuple[int, bytes]:
